@@ -1,0 +1,40 @@
+# Every target makes its own environment: nothing has to be installed by hand.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test test-slow check format bench clean
+
+help:            ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet torch -e '.[dev]'
+	@touch $@
+
+demo: .venv/ready ## explain the bundled images and write a page to look at
+	$(BIN)/ssplain demo --out out/demo
+
+test: .venv/ready ## run the tests (under ten minutes on two cores)
+	$(BIN)/pytest -m "not slow"
+
+test-slow: .venv/ready ## run the checks that take minutes each
+	$(BIN)/pytest -m slow
+
+check: .venv/ready ## lint, types, order of the rooms
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/ready ## format the code and sort the imports
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/ready ## measure the solver against the bare cost of the model
+	$(BIN)/ssplain bench core
+
+clean:           ## remove the environment and the caches
+	rm -rf .venv out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,49 @@
+"""Shows which few, connected pixels an image classifier's decision rests on.
+
+Names are loaded when they are first used, so that `import ssplain` stays quick.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ssplain import bench, data, explain, models, prox, report, solve, vessels
+    from ssplain.errors import SSplainError
+    from ssplain.explain import Explanation, SSplain, preset
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Explanation": "ssplain.explain",
+    "SSplain": "ssplain.explain",
+    "SSplainError": "ssplain.errors",
+    "preset": "ssplain.explain",
+}
+_ROOMS = ("bench", "data", "explain", "models", "prox", "report", "solve", "vessels")
+
+__all__ = [
+    "Explanation",
+    "SSplain",
+    "SSplainError",
+    "bench",
+    "data",
+    "explain",
+    "models",
+    "preset",
+    "prox",
+    "report",
+    "solve",
+    "vessels",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name may come out
+    if name in _ROOMS:
+        return importlib.import_module(f"ssplain.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ssplain' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,45 @@
+"""The `ssplain` command: gathers the commands and turns a user's mistake into one sentence."""
+
+import sys
+
+import typer
+
+from ssplain import __version__
+from ssplain.cli import bench, demo, explain, train
+from ssplain.errors import SSplainError
+
+app = typer.Typer(
+    name="ssplain",
+    help="Show which few, connected pixels an image classifier's decision rests on.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("demo")(demo.demo)
+app.command("explain")(explain.explain)
+app.command("train")(train.train)
+app.command("bench")(bench.bench)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"ssplain {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Show which few, connected pixels an image classifier's decision rests on."""
+
+
+def main() -> None:
+    """Run the command line; a user's mistake becomes one sentence and exit code 2."""
+    try:
+        app()
+    except SSplainError as error:
+        typer.echo(f"ssplain: {error}", err=True)
+        sys.exit(2)

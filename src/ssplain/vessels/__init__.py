@@ -1,0 +1,1 @@
+"""Vessel trees: tracing, calibre, curvature, and simulated fundus images."""
