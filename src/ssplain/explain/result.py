@@ -1,0 +1,147 @@
+"""What an explainer returns: maps, the feasible mask, and everything needed to read them."""
+
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import ssplain
+from ssplain.errors import SSplainError
+from ssplain.files import whole_folder, write_whole
+from ssplain.models.fingerprint import hash_tensor
+from ssplain.prox import top_k
+from ssplain.solve import History
+
+FORMAT = 1
+_ARRAYS = ("images", "support", "scores", "mask", "target", "probabilities")
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The explanation of N images.
+
+    Attributes:
+        images: `(N, C, H, W)`, as given.
+        support: `(N, 1, H, W)` boolean, S0: the pixels that may carry the explanation.
+        scores: `(N, 1, H, W)`, M(K): ranks the pixels; those outside the support are strictly last.
+        mask: `(N, 1, H, W)`, the projection of the scores on S0, S1 and S2 together: within the
+            support, within the budget, values in [0, 1].
+        target: `(N,)`, the explained class.
+        probabilities: `(N, classes)`, the model's opinion of the whole image.
+        history: the course of the solve.
+        settings: how it was made, ready for JSON.
+    """
+
+    images: Tensor
+    support: Tensor
+    scores: Tensor
+    mask: Tensor
+    target: Tensor
+    probabilities: Tensor
+    history: History
+    settings: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> "Explanation":
+        """Return the explanation of one image, still as a batch (of one)."""
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"There is no image {index}; this explains {len(self)} images.")
+        rows = slice(index % len(self), index % len(self) + 1)
+        arrays = {name: getattr(self, name)[rows] for name in _ARRAYS}
+        return Explanation(**arrays, history=self.history.take(rows), settings=self.settings)
+
+    def __iter__(self) -> Iterator["Explanation"]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def prediction(self) -> Tensor:
+        """The class with the largest probability, `(N,)`."""
+        return self.probabilities.argmax(1)
+
+    @property
+    def kept_share(self) -> Tensor:
+        """The share of the support that the mask keeps, `(N,)`."""
+        kept = (self.mask > 0).flatten(1).sum(1)
+        return kept / self.support.flatten(1).sum(1)
+
+    def top(self, share: float) -> Tensor:
+        """Mark the highest-ranking pixels, `share` of all pixels of the image.
+
+        This is the paper's view (its figures show 5 %). Pixels outside the support are never
+        marked, however large the share.
+        """
+        if not 0 <= share <= 1:
+            raise SSplainError(f"share={share!r} is not a share of the pixels; use 0 to 1.")
+        pixels = self.scores[0].numel()
+        count = torch.full((len(self),), round(share * pixels), device=self.scores.device)
+        return top_k(self.scores, count) & self.support
+
+    def manifest(self) -> dict[str, Any]:
+        """Return where this comes from: versions, settings, hashes of model and images."""
+        return {
+            "format": FORMAT,
+            "versions": {
+                "ssplain": ssplain.__version__,
+                "torch": torch.__version__,
+                "python": platform.python_version(),
+            },
+            "settings": dict(self.settings),
+            "images": [hash_tensor(image) for image in self.images],
+            "shape": list(self.images.shape),
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Write `explanation.npz` and `manifest.json` to a folder, whole or not at all.
+
+        An existing folder of that name is replaced.
+        """
+        with whole_folder(folder) as temporary:
+            self.write_into(temporary)
+
+    def write_into(self, folder: Path) -> None:
+        """Write the arrays, then the manifest, into an existing folder."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays |= {f"term_{name}": values for name, values in self.history.terms.items()}
+        arrays |= {name: getattr(self.history, name) for name in ("primal", "dual", "iterations")}
+        buffer = BytesIO()
+        np.savez_compressed(buffer, **{k: v.detach().cpu().numpy() for k, v in arrays.items()})
+        write_whole(folder / "explanation.npz", buffer.getvalue())
+        text = json.dumps(self.manifest(), indent=2, sort_keys=True) + "\n"
+        write_whole(folder / "manifest.json", text.encode())
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Explanation":
+        """Read what `save` has written."""
+        home = Path(folder)
+        try:
+            manifest = json.loads((home / "manifest.json").read_text())
+            with np.load(home / "explanation.npz", allow_pickle=False) as stored:
+                arrays = {name: torch.from_numpy(stored[name]) for name in stored.files}
+            if manifest["format"] != FORMAT:
+                raise SSplainError(
+                    f"{home} has format {manifest['format']}, this version reads {FORMAT}; "
+                    "explain the images again."
+                )
+            terms = {k.removeprefix("term_"): v for k, v in arrays.items() if k.startswith("term_")}
+            history = History(terms, arrays["primal"], arrays["dual"], arrays["iterations"])
+            return cls(
+                **{name: arrays[name] for name in _ARRAYS},
+                history=history,
+                settings=manifest["settings"],
+            )
+        except SSplainError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SSplainError(
+                f"{home} holds no readable explanation ({error}); give a folder written by "
+                "Explanation.save or `ssplain explain`."
+            ) from error

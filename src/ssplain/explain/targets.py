@@ -1,0 +1,88 @@
+"""Which class is explained, and the loss that says how well a masked image still shows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from ssplain.errors import SSplainError
+from ssplain.models.adapter import Classifier
+from ssplain.solve import Term
+
+Target = int | Sequence[int] | Tensor | Literal["posterior"] | None
+
+
+def resolve_target(target: Target, probabilities: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the explained classes `(N,)` and the weight of each class in the loss `(N, classes)`.
+
+    Args:
+        target: the classes (one for all, or one per image), None for the predicted ones, or
+            "posterior" for the expected loss under the class probabilities of the whole image.
+        probabilities: `(N, classes)` for the whole images.
+
+    >>> resolve_target(None, torch.tensor([[0.2, 0.8]]))
+    (tensor([1]), tensor([[0., 1.]]))
+    """
+    images, classes = probabilities.shape
+    if isinstance(target, str):
+        if target != "posterior":
+            raise SSplainError(
+                f"target={target!r} is not known; give classes, None for the predicted ones, or "
+                "'posterior'."
+            )
+        return probabilities.argmax(1), probabilities
+    if target is None:
+        chosen = probabilities.argmax(1)
+    else:
+        chosen = _as_classes(target, images).to(probabilities.device)
+        outside = (chosen < 0) | (chosen >= classes)
+        if bool(outside.any()):
+            raise SSplainError(
+                f"Target {int(chosen[outside][0])} is out of range: the model has {classes} "
+                f"classes, 0 to {classes - 1}."
+            )
+    return chosen, one_hot(chosen, classes).to(probabilities.dtype)
+
+
+def _as_classes(target: int | Sequence[int] | Tensor, images: int) -> Tensor:
+    try:
+        given = torch.as_tensor(target)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise SSplainError(f"Target {target!r} is not a whole number or a list of them.") from error
+    if given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
+        raise SSplainError(f"The target is {given.dtype}; give whole numbers, the class indices.")
+    flat = given.detach().flatten().long()
+    if given.dim() == 0:
+        return flat.expand(images)
+    if len(flat) != images:
+        raise SSplainError(
+            f"There are {len(flat)} targets for {images} images; give one for each, or a single "
+            "number for all."
+        )
+    return flat
+
+
+@dataclass(frozen=True, eq=False)
+class ClassLoss(Term):
+    r"""Cross-entropy of the masked image, \(-\sum_c w_c \log f_c(X \odot M)\).
+
+    With one-hot weights that is the supervised loss; with the class posterior as weights, its
+    expectation.
+    """
+
+    classifier: Classifier
+    images: Tensor
+    weights: Tensor
+    name: ClassVar[str] = "loss"
+
+    def value(self, masks: Tensor) -> Tensor:
+        """Return the loss of each masked image."""
+        log_probabilities = self.classifier.log_probabilities(self.images * masks)
+        return -(self.weights * log_probabilities).sum(1)
+
+    def take(self, rows: Tensor) -> Self:
+        """Return the loss for some of the images."""
+        return replace(self, images=self.images[rows], weights=self.weights[rows])

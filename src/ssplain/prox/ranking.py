@@ -1,0 +1,61 @@
+"""The k largest values of each member of a batch, with a fixed rule for equal values.
+
+Equal values matter here: half the pixels of a digit are saturated, so whoever cuts among them
+decides what the map looks like. `torch.topk` and unstable sorts leave that choice to the batch, the
+device and the library version; this file does not.
+"""
+
+import torch
+from torch import Tensor
+
+
+def top_k(values: Tensor, k: Tensor, order: Tensor | None = None) -> Tensor:
+    """Mark the `k` largest values of each member.
+
+    Where more values equal the k-th largest than there are places left, the places go to those
+    that come first in `order`, or in row-major order if none is given. The choice depends on the
+    member alone, not on the rest of the batch nor on the device.
+
+    Args:
+        values: `(N, ...)`, without NaN.
+        k: `(N,)` whole numbers >= 0; larger than the member's size means all of it.
+        order: `(N, P)`, for each member a permutation of its P flat positions, first to last.
+
+    Returns:
+        A boolean tensor like `values` with exactly `min(k, P)` true entries per member.
+
+    >>> top_k(torch.tensor([[1.0, 3.0, 3.0, 3.0]]), torch.tensor([2]))
+    tensor([[False,  True,  True, False]])
+    >>> top_k(torch.tensor([[1.0, 3.0, 3.0, 3.0]]), torch.tensor([2]),
+    ...       order=torch.tensor([[3, 2, 1, 0]]))
+    tensor([[False, False,  True,  True]])
+    """
+    flat = values.flatten(1)
+    size = flat.shape[1]
+    k = k.clamp(0, size)
+    if flat.numel() == 0 or int(k.max()) == 0:
+        return torch.zeros_like(values, dtype=torch.bool)
+    # One value more than needed tells, without a pass over all pixels, where a tie is cut.
+    top = flat.topk(min(int(k.max()) + 1, size), dim=1).values
+    threshold = top.gather(1, (k - 1).clamp(min=0)[:, None])
+    following = top.gather(1, k.clamp(max=top.shape[1] - 1)[:, None])
+    keep = flat >= threshold
+    cut = ((following == threshold).squeeze(1) & (k < size)) | (k == 0)
+    if bool(cut.any()):
+        rows = cut.nonzero().squeeze(1)
+        keep[rows] = _cut_ties(
+            flat[rows], threshold[rows], k[rows], None if order is None else order[rows]
+        )
+    return keep.view_as(values)
+
+
+def _cut_ties(flat: Tensor, threshold: Tensor, k: Tensor, order: Tensor | None) -> Tensor:
+    """Keep all above the threshold, and of those that equal it the first ones in order."""
+    above, equal = flat > threshold, flat == threshold
+    above &= (k > 0)[:, None]
+    places = (k - above.sum(1))[:, None]
+    if order is None:
+        return above | (equal & (equal.cumsum(1) <= places))
+    equal_in_order = equal.gather(1, order)
+    chosen_in_order = equal_in_order & (equal_in_order.cumsum(1) <= places)
+    return above | torch.zeros_like(equal).scatter(1, order, chosen_in_order)

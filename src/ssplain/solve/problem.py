@@ -1,0 +1,91 @@
+"""What a problem is made of: objective terms and constraints.
+
+Both see a batch of masks `(N, 1, H, W)` and treat each by itself. What differs from image to image
+is held in tensors with N rows; `take(rows)` gives the same term or constraint for some of the
+images, which is how images that have finished leave the batch. Without such tensors, the inherited
+`take` is right.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor
+
+from ssplain.errors import SSplainError
+from ssplain.prox import total_variation, total_variation_gradient
+
+
+class _PerImage:
+    """Something that may hold one row per image."""
+
+    def take(self, rows: Tensor) -> Self:
+        """Return the same for the images at `rows` only."""
+        del rows
+        return self
+
+
+class Term(_PerImage, ABC):
+    """One term of the objective: a value per mask, and its gradient."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def value(self, masks: Tensor) -> Tensor:
+        """Return `(N,)` values for `(N, 1, H, W)` masks, each of its own mask alone."""
+
+    def value_and_gradient(self, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the values and the gradient; by automatic differentiation unless overridden."""
+        with torch.enable_grad():
+            leaf = masks.detach().requires_grad_()
+            values = self.value(leaf)
+            if not values.requires_grad:
+                raise SSplainError(
+                    f"The term {self.name!r} has no gradient with respect to the mask; use a "
+                    "model (or term) that PyTorch can differentiate, without detach() or no_grad()."
+                )
+            (gradient,) = torch.autograd.grad(values.sum(), leaf)
+        return values.detach(), gradient
+
+
+class Constraint(_PerImage, ABC):
+    """One set that the mask must lie in, known by its Euclidean projection.
+
+    A constraint of your own is one small class:
+
+    >>> class Symmetric(Constraint):
+    ...     '''Masks that equal their left-right mirror image.'''
+    ...     name = "symmetric"
+    ...     def project(self, masks):
+    ...         return (masks + masks.flip(-1)) / 2
+    >>> Symmetric().project(torch.tensor([[[[1.0, 0.0]]]]))
+    tensor([[[[0.5000, 0.5000]]]])
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def project(self, masks: Tensor) -> Tensor:
+        """Return the nearest point of the set for each mask; must not change its argument."""
+
+
+@dataclass(frozen=True)
+class TotalVariation(Term):
+    """The smoothness term, weight * total variation (anisotropic).
+
+    >>> TotalVariation(0.5).value(torch.tensor([[[[0.0, 1.0]]]]))
+    tensor([0.5000])
+    """
+
+    weight: float
+    name: ClassVar[str] = "total_variation"
+
+    def value(self, masks: Tensor) -> Tensor:
+        """Return weight * total variation."""
+        return self.weight * total_variation(masks)
+
+    def value_and_gradient(self, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the same with the gradient in closed form."""
+        value, gradient = total_variation_gradient(masks)
+        return value.mul_(self.weight), gradient.mul_(self.weight)

@@ -1,0 +1,106 @@
+"""The constraints of the paper: S1 (l0 or l1 ball) and S2 (box), each within the support S0."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor
+
+from ssplain.prox import (
+    project_box,
+    project_l0,
+    project_l0_box,
+    project_l1,
+    project_l1_box,
+    project_support,
+    top_k,
+)
+from ssplain.solve.problem import Constraint
+
+
+@dataclass(frozen=True, eq=False)
+class L0Ball(Constraint):
+    """At most `k` pixels of the support differ from zero.
+
+    Args:
+        k: `(N,)` budget of each image, in pixels.
+        support: `(N, 1, H, W)` boolean.
+        order: `(N, H*W)`, which pixel comes first among equals; see `ssplain.prox.top_k`.
+
+    >>> ball = L0Ball(torch.tensor([1]), torch.ones(1, 1, 1, 2, dtype=torch.bool))
+    >>> ball.project(torch.tensor([[[[0.2, 0.4]]]]))
+    tensor([[[[0.0000, 0.4000]]]])
+    """
+
+    k: Tensor
+    support: Tensor
+    order: Tensor | None = None
+    name: ClassVar[str] = "l0"
+
+    def project(self, masks: Tensor) -> Tensor:
+        """Keep the k largest magnitudes of the support."""
+        return project_l0(masks, self.k, self.support, self.order)
+
+    def project_with_box(self, masks: Tensor) -> Tensor:
+        """Project on this ball and [0, 1] together."""
+        return project_l0_box(masks, self.k, self.support, self.order)
+
+    def take(self, rows: Tensor) -> Self:
+        """Return the balls of some of the images."""
+        order = None if self.order is None else self.order[rows]
+        return replace(self, k=self.k[rows], support=self.support[rows], order=order)
+
+
+@dataclass(frozen=True, eq=False)
+class L1Ball(Constraint):
+    r"""The magnitudes sum to at most what the `k` largest values of the point itself sum to.
+
+    The paper sets the radius anew at each iteration so that l0 and l1 are comparable:
+    \(\alpha_1\) is the sum of the top \(\alpha_0\) values of \(M^{(k)} + U_1^{(k-1)}\), the
+    very point that is projected. A negative sum counts as zero.
+
+    >>> ball = L1Ball(torch.tensor([1]), torch.ones(1, 1, 1, 2, dtype=torch.bool))
+    >>> ball.project(torch.tensor([[[[0.2, 0.4]]]]))
+    tensor([[[[0.1000, 0.3000]]]])
+    """
+
+    k: Tensor
+    support: Tensor
+    name: ClassVar[str] = "l1"
+
+    def radius(self, masks: Tensor) -> Tensor:
+        """Sum the k largest values of the support of each mask."""
+        largest = top_k(masks.masked_fill(~self.support, -torch.inf), self.k)
+        return project_support(masks, largest & self.support).flatten(1).sum(1).clamp(min=0.0)
+
+    def project(self, masks: Tensor) -> Tensor:
+        """Shrink the magnitudes of the support to the radius."""
+        return project_l1(masks, self.radius(masks), self.support)
+
+    def project_with_box(self, masks: Tensor) -> Tensor:
+        """Project on this ball and [0, 1] together."""
+        return project_l1_box(masks, self.radius(masks), self.support)
+
+    def take(self, rows: Tensor) -> Self:
+        """Return the balls of some of the images."""
+        return replace(self, k=self.k[rows], support=self.support[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Constraint):
+    """Values in [0, 1], zero outside the support.
+
+    >>> Box(torch.tensor([[[[True, False]]]])).project(torch.tensor([[[[1.5, 0.5]]]]))
+    tensor([[[[1., 0.]]]])
+    """
+
+    support: Tensor
+    name: ClassVar[str] = "box"
+
+    def project(self, masks: Tensor) -> Tensor:
+        """Clip, within the support."""
+        return project_box(project_support(masks, self.support))
+
+    def take(self, rows: Tensor) -> Self:
+        """Return the boxes of some of the images."""
+        return replace(self, support=self.support[rows])

@@ -1,0 +1,8 @@
+"""Settings for all tests: the same examples each time under CI, and no clock in a verdict."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("ssplain", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("ssplain")
