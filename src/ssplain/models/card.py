@@ -1,0 +1,140 @@
+"""Model cards: what a set of weights was trained on, how well it does, and its fingerprint."""
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors.torch
+from torch import nn
+
+from ssplain.errors import SSplainError
+
+CARD, WEIGHTS = "card.json", "weights.safetensors"
+_HOME = Path(__file__).parents[1] / "assets" / "models"
+
+# the models that come with the package: each is a folder of assets/models
+BUNDLED = ("lenet5-mnist", "lenet5-fmnist")
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What one should know about trained weights; stored as `card.json` next to them.
+
+    Attributes:
+        name: The model's name, e.g. "lenet5-mnist".
+        architecture: The name by which `load` builds the network, e.g. "lenet5".
+        dataset: What it was trained on.
+        classes: Name of each output, in order.
+        channels: Channels of an input image.
+        size: Height and width of an input image.
+        accuracy: Share of the test images classified correctly.
+        seed: Seed of the initial weights, the validation split and the order of the images.
+        date: Day of training, as YYYY-MM-DD.
+        note: How it was trained, in a sentence or two.
+        sha256: Fingerprint of the weights file; `save` fills it in.
+    """
+
+    name: str
+    architecture: str
+    dataset: str
+    classes: tuple[str, ...]
+    channels: int
+    size: tuple[int, int]
+    accuracy: float
+    seed: int
+    date: str
+    note: str
+    sha256: str = ""
+
+    @staticmethod
+    def read(folder: Path) -> "ModelCard":
+        """Read the `card.json` of a folder."""
+        path = folder / CARD
+        try:
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            fields |= {"classes": tuple(fields["classes"]), "size": tuple(fields["size"])}
+            return ModelCard(**fields)
+        except OSError as error:
+            raise SSplainError(
+                f"{path} cannot be read ({error.strerror}); `ssplain train` writes it next to the "
+                "weights."
+            ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise SSplainError(
+                f"{path} is not a model card ({error}); `ssplain train` writes it next to the "
+                "weights."
+            ) from error
+
+
+def card(source: str | Path) -> ModelCard:
+    """Return the card of a bundled model, or of a folder that `ssplain train` wrote.
+
+    Args:
+        source: A bundled name, or the folder.
+
+    Returns:
+        The card.
+
+    Raises:
+        SSplainError: If there is no such model, or its card cannot be read.
+
+    Example:
+        >>> card("lenet5-mnist").size
+        (28, 28)
+    """
+    return ModelCard.read(folder_of(source))
+
+
+def save(model: nn.Module, about: ModelCard, folder: Path) -> None:
+    """Write a model's weights and then its card into a folder, each whole or not at all.
+
+    Args:
+        model: The model whose weights to write.
+        about: Its card, still without a fingerprint.
+        folder: Where to write `weights.safetensors` and `card.json`.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> about = dataclasses.replace(card("lenet5-mnist"), name="dot", sha256="")
+        >>> save(nn.Linear(1, 2), about, folder)
+        >>> card(folder).sha256 == fingerprint(folder / WEIGHTS)
+        True
+    """
+    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    partial = folder / f"{WEIGHTS}.partial"
+    partial.write_bytes(safetensors.torch.save(weights))
+    partial.replace(folder / WEIGHTS)
+    signed = dataclasses.replace(about, sha256=fingerprint(folder / WEIGHTS))
+    partial = folder / f"{CARD}.partial"
+    partial.write_text(json.dumps(dataclasses.asdict(signed), indent=2) + "\n", encoding="utf-8")
+    partial.replace(folder / CARD)
+
+
+def folder_of(source: str | Path) -> Path:
+    """Return the folder with the weights and card of a bundled model, or the folder given.
+
+    Example:
+        >>> folder_of("lenet5-mnist").name
+        'lenet5-mnist'
+    """
+    if source in BUNDLED:
+        return _HOME / source
+    if not Path(source).is_dir():
+        raise SSplainError(
+            f"There is no model {str(source)!r}; the bundled ones are: {', '.join(BUNDLED)}."
+        )
+    return Path(source)
+
+
+def fingerprint(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal.
+
+    Example:
+        >>> fingerprint(folder_of("lenet5-mnist") / WEIGHTS) == card("lenet5-mnist").sha256
+        True
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

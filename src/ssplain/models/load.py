@@ -1,0 +1,144 @@
+"""Loading what is to be explained: a bundled model, a weights file, a program, or an entry point.
+
+Nothing is unpickled: weights are safetensors, and of a .pt2 program only the tensors and the graph
+of operators are read.
+"""
+
+import importlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import nn
+
+from ssplain.errors import SSplainError
+from ssplain.models.card import BUNDLED, CARD, WEIGHTS, ModelCard, fingerprint, folder_of
+from ssplain.models.lenet import LeNet5
+
+# name -> builds the network with fresh weights
+ARCHITECTURES: dict[str, Callable[[], nn.Module]] = {"lenet5": LeNet5}
+
+_ENTRY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_PICKLED = (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt")
+
+
+def load(source: str | Path, architecture: str | None = None) -> nn.Module:
+    """Load a model, ready to be explained.
+
+    Args:
+        source: One of
+
+            - a bundled name: "lenet5-mnist" or "lenet5-fmnist";
+            - a folder that `ssplain train` wrote;
+            - a `.safetensors` file of weights, whose network `architecture` names;
+            - a `.pt2` file from `torch.export.save`;
+            - `package.module:function`, which is imported and called without arguments, and must
+              return the model. This runs code of that package, so name only what you trust.
+        architecture: For a `.safetensors` file: "lenet5". Not needed if its `card.json` is next
+            to it.
+
+    Returns:
+        The model in evaluation mode.
+
+    Raises:
+        SSplainError: If there is no such model, or the file does not fit it.
+
+    Example:
+        >>> load("lenet5-mnist")(torch.zeros(1, 1, 28, 28)).shape
+        torch.Size([1, 10])
+    """
+    text, path = str(source), Path(source)
+    suffix = path.suffix.lower()
+    if text in BUNDLED or path.is_dir():
+        folder = folder_of(source)
+        return _from_weights(folder / WEIGHTS, architecture)
+    if suffix == ".safetensors":
+        return _from_weights(path, architecture)
+    if _ENTRY.fullmatch(text):
+        return _from_entry(text)
+    if suffix in _PICKLED:
+        raise SSplainError(
+            f"{text} is a pickled file, which could run any code and is not read; where you trust "
+            "it, save the weights with safetensors.torch.save_file(model.state_dict(), "
+            "'model.safetensors'), or the whole model with "
+            "torch.export.save(torch.export.export(model, (images,)), 'model.pt2')."
+        )
+    raise SSplainError(
+        f"There is no model {text!r}; give one of {', '.join(BUNDLED)}, a folder of `ssplain "
+        "train`, a .safetensors or .pt2 file, or package.module:function."
+    )
+
+
+def _from_weights(path: Path, architecture: str | None) -> nn.Module:
+    if not path.is_file():
+        raise SSplainError(f"There is no weights file {path}; check the path.")
+    if (path.parent / CARD).is_file() and path.name == WEIGHTS:
+        card = ModelCard.read(path.parent)
+        architecture = architecture or card.architecture
+        if fingerprint(path) != card.sha256:
+            raise SSplainError(
+                f"{path} is not the file that its {CARD} describes (the SHA-256 differs); restore "
+                "the two together, or train again."
+            )
+    if architecture not in ARCHITECTURES:
+        found = "no architecture was given" if architecture is None else f"not {architecture!r}"
+        raise SSplainError(
+            f"{path} holds weights only, so the architecture must be named ({found}); choose one "
+            f"of: {', '.join(ARCHITECTURES)}."
+        )
+    try:
+        weights = load_file(path)
+    except SafetensorError as error:
+        raise SSplainError(
+            f"{path} is not a readable safetensors file ({error}); save it again with "
+            "safetensors.torch.save_file."
+        ) from error
+    model = ARCHITECTURES[architecture]()
+    _check_fit(path, architecture, model.state_dict(), weights)
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+def _check_fit(
+    path: Path, architecture: str, needed: dict[str, torch.Tensor], found: dict[str, torch.Tensor]
+) -> None:
+    faults = (
+        [f"{name} is missing" for name in needed if name not in found]
+        + [f"{name} is not part of it" for name in found if name not in needed]
+        + [
+            f"{name} has shape {tuple(found[name].shape)} instead of {tuple(tensor.shape)}"
+            for name, tensor in needed.items()
+            if name in found and found[name].shape != tensor.shape
+        ]
+    )
+    if faults:
+        more = f", and {len(faults) - 3} more" if len(faults) > 3 else ""
+        raise SSplainError(
+            f"{path} does not fit {architecture}: {', '.join(faults[:3])}{more}; give the weights' "
+            "own architecture."
+        )
+
+
+def _from_entry(entry: str) -> nn.Module:
+    module_name, function_name = entry.split(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise SSplainError(
+            f"{entry} cannot be imported ({error}); install the package, or run from its folder."
+        ) from error
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        raise SSplainError(
+            f"{module_name} has no function {function_name!r}; name one that takes no arguments "
+            "and returns the model."
+        )
+    model = function()
+    if isinstance(model, nn.Module):
+        return model.eval()
+    raise SSplainError(
+        f"{entry} returned {type(model).__name__} instead of a torch.nn.Module; return the model."
+    )
