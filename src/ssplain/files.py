@@ -31,11 +31,11 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
         temporary.chmod(0o755)
         if target.exists():
             old = temporary.with_suffix(".old")
-            os.replace(target, old)
-            os.replace(temporary, target)
+            target.replace(old)
+            temporary.replace(target)
             shutil.rmtree(old)
         else:
-            os.replace(temporary, target)
+            temporary.replace(target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -53,6 +53,6 @@ def write_whole(path: str | Path, content: bytes) -> None:
     temporary = target.with_name(f".{target.name}-{os.getpid()}.partial")
     try:
         temporary.write_bytes(content)
-        os.replace(temporary, target)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

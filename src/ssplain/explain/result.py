@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -124,24 +125,21 @@ class Explanation:
         home = Path(folder)
         try:
             manifest = json.loads((home / "manifest.json").read_text())
-            with np.load(home / "explanation.npz", allow_pickle=False) as stored:
+            content = BytesIO((home / "explanation.npz").read_bytes())
+            with np.load(content, allow_pickle=False) as stored:
                 arrays = {name: torch.from_numpy(stored[name]) for name in stored.files}
-            if manifest["format"] != FORMAT:
-                raise SSplainError(
-                    f"{home} has format {manifest['format']}, this version reads {FORMAT}; "
-                    "explain the images again."
-                )
             terms = {k.removeprefix("term_"): v for k, v in arrays.items() if k.startswith("term_")}
             history = History(terms, arrays["primal"], arrays["dual"], arrays["iterations"])
-            return cls(
-                **{name: arrays[name] for name in _ARRAYS},
-                history=history,
-                settings=manifest["settings"],
-            )
-        except SSplainError:
-            raise
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            found, settings = manifest["format"], manifest["settings"]
+            parts = {name: arrays[name] for name in _ARRAYS}
+        except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
             raise SSplainError(
                 f"{home} holds no readable explanation ({error}); give a folder written by "
                 "Explanation.save or `ssplain explain`."
             ) from error
+        if found != FORMAT:
+            raise SSplainError(
+                f"{home} has format {found} and this version reads format {FORMAT}; explain the "
+                "images again."
+            )
+        return cls(**parts, history=history, settings=settings)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
 from ssplain.models.batching import run_in_batches
+from ssplain.models.numerics import LogSoftmax, RowwiseLinear
 
 OutputKind = Literal["auto", "logits", "probs"]
 OutputSelector = int | str | Callable[[Any], Tensor] | None
@@ -44,13 +45,13 @@ def frozen(model: object) -> Iterator[None]:
         for module, _ in training:
             module.training = False
         for parameter, _ in tracked:
-            parameter.requires_grad_(False)
+            parameter.requires_grad = False
         yield
     finally:
         for module, flag in training:
             module.training = flag
         for parameter, flag in tracked:
-            parameter.requires_grad_(flag)
+            parameter.requires_grad = flag
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,6 @@ class Classifier:
             for a single value within [0, 1] that is undecidable, and it has to be said.
         channels: how many channels the model takes; found from its first convolution if None.
             A grey image is repeated to fit.
-        arguments: further arguments that the model is called with, the same for all images.
 
     >>> model = Classifier(lambda x: {"logits": x.flatten(1), "loss": None}, output="logits")
     >>> settled, probabilities = model.settle(torch.tensor([[[[0.0, 2.0]]]]))
@@ -78,7 +78,6 @@ class Classifier:
     output: OutputSelector = None
     output_kind: OutputKind = "auto"
     channels: int | None = None
-    arguments: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if self.output_kind not in ("auto", "logits", "probs"):
@@ -102,7 +101,9 @@ class Classifier:
 
     def values(self, images: Tensor) -> Tensor:
         """Call the model and return its class values `(N, classes)` as they come."""
-        values = _select(self.model(self._fit(images), *self.arguments), self.output)
+        with RowwiseLinear():
+            returned = self.model(self._fit(images))
+        values = _select(returned, self.output)
         if values.dim() == 1 and len(values) == len(images):
             values = values[:, None]
         if values.dim() != 2 or len(values) != len(images):
@@ -223,7 +224,8 @@ def _to_log_probabilities(values: Tensor, kind: OutputKind) -> Tensor:
     if kind == "logits":
         if values.shape[1] == 1:
             values = torch.cat([torch.zeros_like(values), values], dim=1)
-        return values.log_softmax(1)
+        log_p: Tensor = LogSoftmax.apply(values)  # type: ignore[no-untyped-call]
+        return log_p
     if values.shape[1] == 1:
         values = torch.cat([1 - values, values], dim=1)
     return values.clamp(min=torch.finfo(values.dtype).tiny).log()

@@ -22,7 +22,7 @@ def fingerprint(model: object) -> dict[str, str | None]:
     ['name', 'sha256']
     """
     kind = model if hasattr(model, "__qualname__") else type(model)
-    name = f"{kind.__module__}.{kind.__qualname__}"  # type: ignore[attr-defined]
+    name = f"{kind.__module__}.{kind.__qualname__}"
     if not isinstance(model, nn.Module):
         return {"name": name, "sha256": None}
     digest = hashlib.sha256()
@@ -36,5 +36,5 @@ def fingerprint(model: object) -> dict[str, str | None]:
 def _update(digest: "hashlib._Hash", tensor: Tensor) -> "hashlib._Hash":
     plain = tensor.detach().cpu().contiguous()
     digest.update(f"{plain.dtype}{tuple(plain.shape)}".encode())
-    digest.update(plain.view(torch.uint8).numpy() if plain.dim() else plain.numpy().tobytes())
+    digest.update(plain.flatten().view(torch.uint8).numpy().tobytes())
     return digest
