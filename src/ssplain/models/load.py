@@ -17,6 +17,7 @@ from torch import nn
 from ssplain.errors import SSplainError
 from ssplain.models.card import BUNDLED, CARD, WEIGHTS, ModelCard, fingerprint, folder_of
 from ssplain.models.lenet import LeNet5
+from ssplain.models.program import read_program
 
 # name -> builds the network with fresh weights
 ARCHITECTURES: dict[str, Callable[[], nn.Module]] = {"lenet5": LeNet5}
@@ -57,6 +58,8 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
         return _from_weights(folder / WEIGHTS, architecture)
     if suffix == ".safetensors":
         return _from_weights(path, architecture)
+    if suffix == ".pt2":
+        return read_program(path)
     if _ENTRY.fullmatch(text):
         return _from_entry(text)
     if suffix in _PICKLED:
