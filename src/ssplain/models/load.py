@@ -5,6 +5,7 @@ of operators are read.
 """
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -139,6 +140,12 @@ def _from_entry(entry: str) -> nn.Module:
             f"{module_name} has no function {function_name!r}; name one that takes no arguments "
             "and returns the model."
         )
+    try:
+        inspect.signature(function).bind()
+    except TypeError as error:
+        raise SSplainError(
+            f"{entry} cannot be called without arguments ({error}); name one that can be."
+        ) from error
     model = function()
     if isinstance(model, nn.Module):
         return model.eval()

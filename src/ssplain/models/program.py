@@ -20,7 +20,7 @@ from torch import nn
 
 from ssplain.errors import SSplainError
 
-_SCHEMA = 8  # the major version of the format, in torch 2.9 and later
+_SCHEMA = 8  # the major version of the format, as torch 2.13 writes it
 _ATEN = "torch.ops.aten."
 _ARITHMETIC = "add sub mul floordiv truediv mod neg getitem eq ne lt le gt ge and_ or_"
 _SIZES: dict[str, Callable[..., Any]] = {
@@ -167,8 +167,8 @@ def read_program(path: Path) -> Program:
         raise SSplainError(f"{path} cannot be run: {error}.") from error
     except (zipfile.BadZipFile, LookupError, TypeError, ValueError, AttributeError) as error:
         raise SSplainError(
-            f"{path} is not a program of torch.export.save in torch 2.9 or later ({error!r}); "
-            "export the model again."
+            f"{path} is not a program of torch.export.save in torch 2.13 ({error!r}); export "
+            "the model again with it."
         ) from error
     except OSError as error:
         raise SSplainError(f"{path} cannot be read ({error.strerror}); check the path.") from error
@@ -193,7 +193,7 @@ class _Archive:
         if version != _SCHEMA:
             raise SSplainError(
                 f"its format has version {version} instead of {_SCHEMA}; export the model again "
-                "with torch 2.9 or later"
+                "with torch 2.13"
             )
         return Program(graph, self._tensors("weights") | self._tensors("constants"))
 
