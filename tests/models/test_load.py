@@ -98,6 +98,8 @@ def nothing():
     return None
 def needs(size):
     return torch.nn.Linear(size, 1)
+def double():
+    return lambda images: 2 * images
 value = 3
 """
 
@@ -108,6 +110,9 @@ def test_an_entry_point_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     model = load("entry_for_tests:net")
     assert isinstance(model, torch.nn.Linear)
     assert not model.training
+    function = load("entry_for_tests:double")
+    assert not function.training
+    assert function(torch.ones(2)).tolist() == [2, 2]
     for entry, complaint in {
         "entry_for_tests:nothing": "returned NoneType",
         "entry_for_tests:value": "no function 'value'",

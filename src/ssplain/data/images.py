@@ -11,8 +11,7 @@ from torch.nn import functional
 
 from ssplain.errors import SSplainError
 
-# What Pillow's own warning about decompression bombs starts at: 340 MB of raw RGB.
-MAX_PIXELS = 1024 * 1024 * 1024 // 4 // 3
+MAX_PIXELS = 89_478_485  # where Pillow itself starts to warn of decompression bombs
 _FORMATS = ("PNG", "TIFF", "JPEG", "BMP")
 _DAMAGE = (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, OverflowError)
 
