@@ -5,5 +5,6 @@ Everything comes out as tensors with a background of exactly zero; no value is n
 
 from ssplain.data.bundled import bundled
 from ssplain.data.idx import CLASSES, load
+from ssplain.data.images import read_image, resize
 
-__all__ = ["CLASSES", "bundled", "load"]
+__all__ = ["CLASSES", "bundled", "load", "read_image", "resize"]

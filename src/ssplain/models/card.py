@@ -120,7 +120,7 @@ def folder_of(source: str | Path) -> Path:
         >>> folder_of("lenet5-mnist").name
         'lenet5-mnist'
     """
-    if source in BUNDLED:
+    if str(source) in BUNDLED:
         return _HOME / source
     if not Path(source).is_dir():
         raise SSplainError(

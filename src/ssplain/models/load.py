@@ -5,9 +5,11 @@ of operators are read.
 """
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -17,6 +19,7 @@ from torch import nn
 from ssplain.errors import SSplainError
 from ssplain.models.card import BUNDLED, CARD, WEIGHTS, ModelCard, fingerprint, folder_of
 from ssplain.models.lenet import LeNet5
+from ssplain.models.program import read_program
 
 # name -> builds the network with fresh weights
 ARCHITECTURES: dict[str, Callable[[], nn.Module]] = {"lenet5": LeNet5}
@@ -36,9 +39,10 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
             - a `.safetensors` file of weights, whose network `architecture` names;
             - a `.pt2` file from `torch.export.save`;
             - `package.module:function`, which is imported and called without arguments, and must
-              return the model. This runs code of that package, so name only what you trust.
-        architecture: For a `.safetensors` file: "lenet5". Not needed if its `card.json` is next
-            to it.
+              return a module, or a function of a batch of images. This runs code of that package,
+              so name only what you trust.
+        architecture: For a `.safetensors` file: "lenet5". Not needed for the
+            `weights.safetensors` of a folder with a `card.json`.
 
     Returns:
         The model in evaluation mode.
@@ -53,10 +57,11 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
     text, path = str(source), Path(source)
     suffix = path.suffix.lower()
     if text in BUNDLED or path.is_dir():
-        folder = folder_of(source)
-        return _from_weights(folder / WEIGHTS, architecture)
+        return _from_weights(folder_of(source) / WEIGHTS, architecture)
     if suffix == ".safetensors":
         return _from_weights(path, architecture)
+    if suffix == ".pt2":
+        return read_program(path)
     if _ENTRY.fullmatch(text):
         return _from_entry(text)
     if suffix in _PICKLED:
@@ -128,7 +133,8 @@ def _from_entry(entry: str) -> nn.Module:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise SSplainError(
-            f"{entry} cannot be imported ({error}); install the package, or run from its folder."
+            f"{entry} cannot be imported ({error}); install the package, or name its folder in "
+            "PYTHONPATH."
         ) from error
     function = getattr(module, function_name, None)
     if not callable(function):
@@ -136,9 +142,28 @@ def _from_entry(entry: str) -> nn.Module:
             f"{module_name} has no function {function_name!r}; name one that takes no arguments "
             "and returns the model."
         )
+    try:
+        inspect.signature(function).bind()
+    except TypeError as error:
+        raise SSplainError(
+            f"{entry} cannot be called without arguments ({error}); name one that can be."
+        ) from error
     model = function()
-    if isinstance(model, nn.Module):
-        return model.eval()
-    raise SSplainError(
-        f"{entry} returned {type(model).__name__} instead of a torch.nn.Module; return the model."
-    )
+    if not callable(model):
+        raise SSplainError(
+            f"{entry} returned {type(model).__name__} instead of a model; return a torch.nn.Module "
+            "or a function of a batch of images."
+        )
+    return model.eval() if isinstance(model, nn.Module) else _Function(model)
+
+
+class _Function(nn.Module):
+    """A plain function as a module, so that all loaded models are of one kind."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.eval()
+
+    def forward(self, images: torch.Tensor) -> Any:  # noqa: ANN401 - whatever the function gives
+        return self.function(images)

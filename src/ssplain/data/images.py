@@ -1,0 +1,129 @@
+"""Reading image files, with every way in which a file can be bad told in one sentence."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image, ImageOps, UnidentifiedImageError
+from torch.nn import functional
+
+from ssplain.errors import SSplainError
+
+MAX_PIXELS = 89_478_485  # where Pillow itself starts to warn of decompression bombs
+_FORMATS = ("PNG", "TIFF", "JPEG", "BMP")
+_DAMAGE = (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, OverflowError)
+
+
+def read_image(path: str | Path) -> torch.Tensor:
+    """Read a PNG, TIFF, JPEG or BMP file.
+
+    1-bit, 8-bit, 16-bit, palette and colour images are scaled by their largest possible value;
+    32-bit floats must be in [0, 1] already. Pillow reads 16-bit colour with 8 bits. The picture is
+    turned as its EXIF tag says. Transparent parts are laid on black, the background that the
+    method takes for "nothing here". Colour whose channels are all equal comes out as one channel.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The image (C, H, W) in [0, 1] with C = 1 or 3, as 32-bit floats.
+
+    Raises:
+        SSplainError: If there is no such file, or it is not one whole image of these kinds.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "dot.png"
+        >>> Image.new("RGB", (3, 2), (255, 255, 255)).save(path)
+        >>> read_image(path).shape
+        torch.Size([1, 2, 3])
+    """
+    path = Path(path)
+    if not path.is_file():
+        found = "is a folder" if path.is_dir() else "does not exist"
+        raise SSplainError(f"{path} {found}; give the path of an image file.")
+    if not path.stat().st_size:
+        raise SSplainError(f"{path} is empty; save the image again.")
+    try:
+        with Image.open(path, formats=_FORMATS) as image:
+            _check(image, path)
+            values = _values(ImageOps.exif_transpose(image), path)
+    except SSplainError:
+        raise
+    except UnidentifiedImageError as error:
+        raise SSplainError(
+            f"{path} is not an image of one of {', '.join(_FORMATS)}; convert it to PNG."
+        ) from error
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise SSplainError(_too_large(path)) from error
+    except (*_DAMAGE, struct.error, zlib.error) as error:
+        raise SSplainError(
+            f"{path} is damaged or cannot be read ({error}); save the image again."
+        ) from error
+    if values.ndim == 2:
+        values = values[..., None]
+    elif (values == values[..., :1]).all():
+        values = values[..., :1]
+    return torch.from_numpy(np.ascontiguousarray(values.transpose(2, 0, 1)))
+
+
+def resize(image: torch.Tensor, size: tuple[int, int]) -> torch.Tensor:
+    """Bring an image to another size, averaging where it shrinks so that thin lines survive.
+
+    Args:
+        image: The image (C, H, W) in [0, 1].
+        size: The new height and width.
+
+    Returns:
+        The image (C, *size) in [0, 1]; the image itself if it has that size already.
+
+    Raises:
+        SSplainError: If a side of the new size is below 1.
+
+    Example:
+        >>> resize(torch.ones(1, 8, 8), (2, 4)).shape
+        torch.Size([1, 2, 4])
+    """
+    if min(size) < 1:
+        raise SSplainError(f"Cannot resize to {size[0]}x{size[1]} pixels; give sides of 1 or more.")
+    if tuple(image.shape[-2:]) == tuple(size):
+        return image
+    scaled = functional.interpolate(image[None], size=size, mode="bilinear", antialias=True)
+    return scaled[0].clamp(0, 1)
+
+
+def _check(image: Image.Image, path: Path) -> None:
+    if image.width * image.height > MAX_PIXELS:
+        raise SSplainError(_too_large(path))
+    frames = getattr(image, "n_frames", 1)
+    if frames != 1:
+        raise SSplainError(f"{path} holds {frames} images; save the one you mean as its own file.")
+
+
+def _too_large(path: Path) -> str:
+    return (
+        f"{path} has more than {MAX_PIXELS // 10**6} million pixels; make it smaller, or cut out "
+        "the part you need."
+    )
+
+
+def _values(image: Image.Image, path: Path) -> np.ndarray:
+    """Return (H, W) or (H, W, 3) floats in [0, 1]."""
+    if image.mode.startswith("I;16"):
+        return np.asarray(image).astype(np.float32) / 65535
+    if image.mode == "F":
+        values = np.asarray(image).astype(np.float32)
+        if not ((values >= 0) & (values <= 1)).all():  # also refuses NaN
+            raise SSplainError(
+                f"{path} holds floats outside [0, 1]; scale them, or save it with 8 or 16 bits."
+            )
+        return values
+    if image.mode == "I":
+        raise SSplainError(f"{path} holds 32-bit integers; save it with 8 or 16 bits.")
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "black"), image)
+    image = image.convert("L" if image.mode in {"1", "L"} else "RGB")
+    return np.asarray(image).astype(np.float32) / 255

@@ -1,0 +1,79 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import typer
+from typer.testing import CliRunner, Result
+
+from ssplain.cli.train import VALIDATION, train
+from ssplain.errors import SSplainError
+from ssplain.models import load
+
+app = typer.Typer()
+app.command()(train)
+
+
+def write_idx(path: Path, values: np.ndarray) -> None:
+    sizes = np.array(values.shape, dtype=">u4").tobytes()
+    path.write_bytes(bytes([0, 0, 8, values.ndim]) + sizes + values.astype(np.uint8).tobytes())
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Images whose bright row is their class: enough for the validation split and some more."""
+    folder = tmp_path_factory.mktemp("data")
+    for prefix, count in (("train", VALIDATION + 320), ("t10k", 50)):
+        labels = np.arange(count) % 10
+        images = np.zeros((count, 28, 28))
+        images[np.arange(count), 2 * labels + 4] = 255
+        write_idx(folder / f"{prefix}-images-idx3-ubyte", images)
+        write_idx(folder / f"{prefix}-labels-idx1-ubyte", labels)
+    return folder
+
+
+def call(*arguments: object) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if isinstance(result.exception, SSplainError):
+        raise result.exception
+    return result
+
+
+def test_a_model_and_its_card_are_written(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "run"
+    result = call("mnist", "--data", data, "--out", out, "--epochs", 6)
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in out.iterdir()) == ["card.json", "weights.safetensors"]
+    card = json.loads((out / "card.json").read_text())
+    assert (card["name"], card["dataset"], card["seed"]) == ("lenet5-mnist", "mnist", 0)
+    rows = torch.zeros(10, 1, 28, 28)
+    for label in range(10):
+        rows[label, 0, 2 * label + 4] = 1
+    right = (load(out)(rows).argmax(1) == torch.arange(10)).double().mean().item()
+    assert card["accuracy"] == right > 0.5
+    assert f"{right:.2%} of 50 test images right" in result.stdout
+    assert not result.stderr  # no bar in a pipe
+    with pytest.raises(SSplainError, match="already holds a trained model"):
+        call("mnist", "--data", data, "--out", out)
+
+
+def test_a_stopped_run_is_only_gone_on_with_when_asked(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"junk")
+    with pytest.raises(SSplainError, match="--resume"):
+        call("mnist", "--data", data, "--out", tmp_path)
+    with pytest.raises(SSplainError, match="not a readable checkpoint"):
+        call("mnist", "--data", data, "--out", tmp_path, "--resume")
+
+
+def test_mistakes_are_told_before_anything_is_written(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(SSplainError, match=r"'cifar'.*mnist, fmnist"):
+        call("cifar", "--data", data, "--out", out)
+    with pytest.raises(SSplainError, match="Found no train-images"):
+        call("mnist", "--data", tmp_path, "--out", out)
+    assert not out.exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(SSplainError, match="cannot be made"):
+        call("mnist", "--data", data, "--out", tmp_path / "file" / "out")
+    assert call("mnist", "--data", data, "--out", out, "--epochs", 0).exit_code == 2

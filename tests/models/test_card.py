@@ -1,0 +1,64 @@
+import json
+from dataclasses import FrozenInstanceError, replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from ssplain.data import CLASSES, bundled
+from ssplain.errors import SSplainError
+from ssplain.models import LeNet5, card, load, save
+from ssplain.models.card import BUNDLED, CARD, WEIGHTS, fingerprint, folder_of
+from ssplain.models.train import accuracy, predict
+
+NEEDED = {"lenet5-mnist": 0.9853, "lenet5-fmnist": 0.8867}
+
+
+@pytest.mark.parametrize("name", list(NEEDED))
+def test_bundled_cards_tell_what_is_in_the_package(name: str) -> None:
+    found = card(name)
+    assert (found.name, found.architecture) == (name, "lenet5")
+    assert found.classes == CLASSES[found.dataset]
+    assert (found.channels, found.size) == (1, (28, 28))
+    assert date.fromisoformat(found.date) <= date.today()  # noqa: DTZ011
+    assert found.sha256 == fingerprint(folder_of(name) / WEIGHTS)
+    assert found.accuracy >= NEEDED[name]
+
+
+@pytest.mark.parametrize("name", list(NEEDED))
+def test_bundled_models_are_as_good_as_their_cards(name: str) -> None:
+    images, labels = bundled(card(name).dataset)
+    share, spread = card(name).accuracy, 3 * (0.25 / 500) ** 0.5
+    assert accuracy(predict(load(name), images), labels) >= share - spread
+
+
+def test_save_and_card_go_round(tmp_path: Path) -> None:
+    about = replace(card("lenet5-mnist"), name="mine", note="é", sha256="")
+    save(LeNet5(), about, tmp_path)
+    found = card(tmp_path)
+    assert found == replace(about, sha256=fingerprint(tmp_path / WEIGHTS))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [CARD, WEIGHTS]
+
+
+def test_cards_are_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        card("lenet5-mnist").seed = 1  # type: ignore[misc]
+
+
+def test_unknown_models_are_told(tmp_path: Path) -> None:
+    with pytest.raises(SSplainError, match=r"'resnet'.*lenet5-mnist, lenet5-fmnist"):
+        card("resnet")
+    with pytest.raises(SSplainError, match=r"card\.json cannot be read"):
+        card(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"classes": [], "size": [1, 1]}'])
+def test_broken_cards_are_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / CARD).write_text(content)
+    with pytest.raises(SSplainError, match="is not a model card"):
+        card(tmp_path)
+
+
+def test_every_bundled_name_has_its_card() -> None:
+    for name in BUNDLED:
+        assert json.loads((folder_of(name) / CARD).read_text())["name"] == name
