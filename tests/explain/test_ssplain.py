@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from captum.attr import PerturbationAttribution
+from scipy import ndimage
 from torch import Tensor, nn
 
 import ssplain
@@ -261,9 +262,11 @@ class TestCall:
             for parameter in model.parameters():
                 parameter.zero_()
         result = SSplain(model, tv_weight=0.0, budget=0.3, output_kind="logits").explain(image)
-        kept = (result.mask[0, 0] > 0).nonzero()
-        assert kept[:, 1].unique().tolist() == [3]  # the bar's axis
-        assert sorted(kept[:, 0].tolist()) == list(range(1, 7)) or len(kept) == 6
+        kept = result.mask[0, 0] > 0
+        assert int(kept.sum()) == 6
+        assert ndimage.label(kept.numpy())[1] == 1
+        assert bool(kept[4, 3])  # the middle of the bar
+        assert not bool(kept[1].any())  # row-major order would begin here
 
     def test_progress_counts_all_images(self) -> None:
         seen: list[tuple[int, int]] = []
@@ -298,13 +301,10 @@ class TestOwnConstraints:
                 return kept
 
         quadrants = PerQuadrant(2)
-        result = SSplain(
-            tiny(), constraints=[quadrants], rho=1.0, dual_step=1.0, iterations=200, lr=0.05
-        ).explain(sparse_images())
+        options = {"rho": 1.0, "dual_step": 1.0, "iterations": 60, "lr": 0.01, "inner_steps": 20}
+        result = SSplain(tiny(), constraints=[quadrants], **options).explain(sparse_images())  # type: ignore[arg-type]
         gap = (result.scores - quadrants.project(result.scores))[result.support].abs()
-        free = SSplain(tiny(), rho=1.0, dual_step=1.0, iterations=200, lr=0.05).explain(
-            sparse_images()
-        )
+        free = SSplain(tiny(), **options).explain(sparse_images())  # type: ignore[arg-type]
         free_gap = (free.scores - quadrants.project(free.scores))[free.support].abs()
         assert float(gap.mean()) < 0.2 * float(free_gap.mean())
 
@@ -322,7 +322,8 @@ class TestOwnConstraints:
                 return 0.1 * masks.mean((1, 2, 3))
 
         images = torch.rand(2, 1, 9, 7, generator=torch.Generator().manual_seed(0))
-        options = {"rho": 1.0, "dual_step": 1.0, "iterations": 300, "lr": 0.02, "budget": 1.0}
+        options = {"rho": 1.0, "dual_step": 1.0, "iterations": 60, "lr": 0.01, "inner_steps": 20}
+        options |= {"budget": 1.0}
         result = SSplain(tiny(), constraints=[Symmetric()], terms=[Mean()], **options).explain(  # type: ignore[arg-type]
             images
         )
@@ -438,7 +439,7 @@ class TestMemory:
 
         def tensors() -> int:
             gc.collect()
-            return sum(isinstance(o, Tensor) for o in gc.get_objects())
+            return sum(issubclass(type(o), Tensor) for o in gc.get_objects())
 
         for _ in range(5):
             explainer.explain(images)
@@ -449,7 +450,7 @@ class TestMemory:
         after, bytes_after = tensors(), tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
         assert after <= before
-        assert bytes_after - bytes_before < 100_000
+        assert bytes_after - bytes_before < 200_000  # a kept mask or graph would be 1 MB
 
     def test_out_of_memory_halves_the_batch(self) -> None:
         model = tiny()
@@ -459,7 +460,7 @@ class TestMemory:
                 raise torch.OutOfMemoryError("no room")
             return model(x)  # type: ignore[no-any-return]
 
-        with pytest.warns(ResourceWarning, match="batch_size=1"):
+        with pytest.warns(ResourceWarning, match="batch_size="):
             maps = SSplain(small_only).attribute(sparse_images())
         torch.testing.assert_close(
             maps, SSplain(model).attribute(sparse_images()), rtol=0, atol=1e-5

@@ -21,7 +21,7 @@ def tie_free(dataset: str, count: int, *, fill_background: bool) -> tuple[Tensor
     images, labels = ssplain.data.bundled(dataset)
     noise = torch.rand(images[:count].shape, generator=torch.Generator().manual_seed(0))
     shaken = images[:count] * 0.9 + 0.1 * noise
-    background = 0.001 * noise if fill_background else torch.zeros_like(noise)
+    background = 0.1 * noise if fill_background else torch.zeros_like(noise)
     return torch.where(images[:count] > 0, shaken, background), labels[:count]
 
 

@@ -148,14 +148,16 @@ def start_mask(images: Tensor, support: Tensor, start: Start, seed: int = 0) -> 
 def tie_order(images: Tensor) -> Tensor:
     """Return, per image, its pixels from first to last, for cutting among equal mask values.
 
-    Pixels whose 5x5 neighbourhood is brighter come first, then row-major order. Saturated strokes
-    are thus cut from their rim inwards and what is kept stays connected, whereas row-major order
-    alone would keep the upper part of each image.
+    Pixels in brighter surroundings (four passes of a 3x3 mean, about a Gaussian of 1.6 pixels)
+    come first, then row-major order. Saturated strokes are thus cut from their rim inwards and what
+    is kept stays connected; row-major order alone would keep the upper part of each image.
 
-    >>> tie_order(torch.tensor([[[[0.0, 1.0, 1.0, 1.0, 1.0, 1.0]]]])).tolist()
-    [[3, 2, 4, 1, 5, 0]]
+    >>> tie_order(torch.tensor([[[[0.0, 1.0, 1.0, 1.0, 0.0]]]])).tolist()
+    [[2, 1, 3, 0, 4]]
     """
-    near = avg_pool2d(intensity(images), 5, stride=1, padding=2, count_include_pad=True)
+    near = intensity(images)
+    for _ in range(4):
+        near = avg_pool2d(near, 3, stride=1, padding=1)
     return near.flatten(1).sort(dim=1, descending=True, stable=True).indices
 
 
