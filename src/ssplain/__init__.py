@@ -6,12 +6,12 @@ Names are loaded when they are first used, so that `import ssplain` stays quick.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ssplain.version import __version__
+
 if TYPE_CHECKING:
-    from ssplain import bench, data, explain, models, prox, report, solve, vessels
+    from ssplain import bench, data, explain, metrics, models, prox, report, solve, vessels
     from ssplain.errors import SSplainError
     from ssplain.explain import Explanation, SSplain, preset
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "Explanation": "ssplain.explain",
@@ -19,15 +19,17 @@ _HOMES = {
     "SSplainError": "ssplain.errors",
     "preset": "ssplain.explain",
 }
-_ROOMS = ("bench", "data", "explain", "models", "prox", "report", "solve", "vessels")
+_ROOMS = ("bench", "data", "explain", "metrics", "models", "prox", "report", "solve", "vessels")
 
 __all__ = [
     "Explanation",
     "SSplain",
     "SSplainError",
+    "__version__",
     "bench",
     "data",
     "explain",
+    "metrics",
     "models",
     "preset",
     "prox",
@@ -46,4 +48,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name may come ou
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted(__all__)

@@ -72,7 +72,7 @@ def test_does_not_depend_on_the_batch_with_small_gradients() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Flatten(), nn.Linear(12 * 10, 32), nn.Tanh(), nn.Linear(32, 3))
     with torch.no_grad():
-        model[-1].weight *= 60  # type: ignore[operator]
+        model[-1].weight *= 60  # type: ignore[operator,assignment]
     images = torch.rand(33, 1, 12, 10)
     together = SSplain(model).explain(images)
     assert float(together.probabilities.max(1).values.max()) > 1 - 1e-6

@@ -73,7 +73,8 @@ def textbook(
         loss = nn.functional.cross_entropy(logits, torch.tensor([target]))
         variation = (mask[1:] - mask[:-1]).abs().sum() + (mask[:, 1:] - mask[:, :-1]).abs().sum()
         penalty = ((m - m1 + u1) ** 2).sum() + ((m - m2 + u2) ** 2).sum()
-        (loss + tv_weight * variation + rho / 2 * penalty).backward()
+        total = loss + tv_weight * variation + rho / 2 * penalty
+        (m.grad,) = torch.autograd.grad(total, m)
         optimiser.step()
         with torch.no_grad():
             m1 = torch.from_numpy(project(numbers(m + u1), count)).to(start)

@@ -1,11 +1,15 @@
 """The `ssplain` command: gathers the commands and turns a user's mistake into one sentence."""
 
 import sys
+from typing import Annotated
 
 import typer
 
 from ssplain import __version__
-from ssplain.cli import bench, demo, explain, train
+from ssplain.cli.bench import bench
+from ssplain.cli.demo import demo
+from ssplain.cli.explain import explain
+from ssplain.cli.train import train
 from ssplain.errors import SSplainError
 
 app = typer.Typer(
@@ -15,10 +19,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("demo")(demo.demo)
-app.command("explain")(explain.explain)
-app.command("train")(train.train)
-app.command("bench")(bench.bench)
+for command in (demo, explain, train, bench):
+    app.command()(command)
 
 
 def _show_version(value: bool) -> None:
@@ -29,9 +31,11 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Print the version."
-    ),
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
 ) -> None:
     """Show which few, connected pixels an image classifier's decision rests on."""
 

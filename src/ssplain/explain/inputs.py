@@ -95,7 +95,7 @@ def pixel_budget(support: Tensor, budget: float) -> Tensor:
     >>> pixel_budget(torch.ones(1, 1, 3, 3, dtype=torch.bool), 0.5).item()
     4
     """
-    if not isinstance(budget, int | float) or not 0 < budget <= 1:
+    if not 0 < budget <= 1:
         raise SSplainError(
             f"budget={budget!r} is not a share of the support; give a number above 0 and at most "
             "1, such as 0.25."

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import ssplain
 from ssplain.errors import SSplainError
 from ssplain.files import whole_folder, write_whole
 from ssplain.models.fingerprint import hash_tensor
 from ssplain.prox import top_k
 from ssplain.solve import History
+from ssplain.version import __version__
 
 FORMAT = 1
 _ARRAYS = ("images", "support", "scores", "mask", "target", "probabilities")
@@ -91,7 +91,7 @@ class Explanation:
         return {
             "format": FORMAT,
             "versions": {
-                "ssplain": ssplain.__version__,
+                "ssplain": __version__,
                 "torch": torch.__version__,
                 "python": platform.python_version(),
             },
@@ -108,15 +108,15 @@ class Explanation:
         with whole_folder(folder) as temporary:
             self.write_into(temporary)
 
-    def write_into(self, folder: Path) -> None:
-        """Write the arrays, then the manifest, into an existing folder."""
+    def write_into(self, folder: Path, about: Mapping[str, Any] | None = None) -> None:
+        """Write the arrays, then the manifest with what else is known, into an existing folder."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         arrays |= {f"term_{name}": values for name, values in self.history.terms.items()}
         arrays |= {name: getattr(self.history, name) for name in ("primal", "dual", "iterations")}
         buffer = BytesIO()
         np.savez_compressed(buffer, **{k: v.detach().cpu().numpy() for k, v in arrays.items()})
         write_whole(folder / "explanation.npz", buffer.getvalue())
-        text = json.dumps(self.manifest(), indent=2, sort_keys=True) + "\n"
+        text = json.dumps(self.manifest() | dict(about or {}), indent=2, sort_keys=True) + "\n"
         write_whole(folder / "manifest.json", text.encode())
 
     @classmethod

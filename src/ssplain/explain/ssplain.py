@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import torch
 from captum.attr import PerturbationAttribution
-from torch import Tensor, nn
+from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.explain.inputs import (
@@ -19,7 +19,7 @@ from ssplain.explain.inputs import (
 )
 from ssplain.explain.result import Explanation
 from ssplain.explain.targets import ClassLoss, Target, resolve_target
-from ssplain.models.adapter import Classifier, OutputKind, OutputSelector, frozen
+from ssplain.models.adapter import Classifier, OutputKind, OutputSelector, frozen, home_of
 from ssplain.models.batching import fitting_batch, run_in_batches
 from ssplain.models.fingerprint import fingerprint
 from ssplain.solve import ADMM, Box, Constraint, History, L0Ball, L1Ball, Term, TotalVariation
@@ -140,7 +140,7 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
             progress: called with the iterations done and to do, summed over the images.
         """
         given = as_batch(images)
-        batch = given.to(**_home(self.classifier.model, given))
+        batch = given.to(**home_of(self.classifier.model, given))
         support = find_support(batch, self.support)
         start = start_mask(batch, support, self.start, self.seed)
         size = self.batch_size or fitting_batch(*batch.shape[-2:])
@@ -232,14 +232,6 @@ def _outside_last(masks: Tensor, support: Tensor) -> Tensor:
     lowest = masks.masked_fill(~support, torch.inf).amin((1, 2, 3), keepdim=True)
     below = torch.nextafter(lowest, torch.full_like(lowest, -torch.inf)).clamp(max=0.0)
     return torch.where(support, masks, below)
-
-
-def _home(model: object, images: Tensor) -> dict[str, Any]:
-    """Return the device and number type of a model's weights, or the images' own."""
-    weight = next(model.parameters(), None) if isinstance(model, nn.Module) else None
-    if weight is None or not weight.is_floating_point():
-        return {"device": images.device, "dtype": images.dtype}
-    return {"device": weight.device, "dtype": weight.dtype}
 
 
 def _require(

@@ -172,6 +172,17 @@ def first_channels(model: object) -> int | None:
     return None
 
 
+def home_of(model: object, images: Tensor) -> dict[str, Any]:
+    """Return the device and number type of a model's weights, or else the images' own.
+
+    >>> home_of(nn.Linear(1, 1).double(), torch.zeros(1))["dtype"]
+    torch.float64
+    """
+    weight = next(model.parameters(), None) if isinstance(model, nn.Module) else None
+    at = images if weight is None or not weight.is_floating_point() else weight
+    return {"device": at.device, "dtype": at.dtype}
+
+
 def _select(returned: object, output: OutputSelector) -> Tensor:
     """Pick the tensor of class values out of what the model returned."""
     picked: object = returned

@@ -40,7 +40,7 @@ class LogSoftmax(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tensor:  # noqa: ANN401, D102
-        p = ctx.saved_tensors[0].exp()
+        p: Tensor = ctx.saved_tensors[0].exp()
         winner = p.argmax(1, keepdim=True)
         others = p.scatter(1, winner, 0.0).sum(1, keepdim=True)
         rest = (1 - p).scatter(1, winner, others)
@@ -59,7 +59,7 @@ class RowwiseLinear(TorchFunctionMode):
     True
     """
 
-    def __torch_function__(  # noqa: D105
+    def __torch_function__(
         self,
         func: Callable[..., Any],
         types: Iterable[type],

@@ -1,1 +1,19 @@
-"""report"""
+"""Pictures: arrays first, figures and pages on top. Pictures know results, results no pictures."""
+
+from ssplain.report.figure import figure
+from ssplain.report.page import page
+from ssplain.report.render import enlarge, grey, heat, mask_view, overlay, top_view, write_png
+from ssplain.report.save import save
+
+__all__ = [
+    "enlarge",
+    "figure",
+    "grey",
+    "heat",
+    "mask_view",
+    "overlay",
+    "page",
+    "save",
+    "top_view",
+    "write_png",
+]

@@ -1,0 +1,97 @@
+"""`ssplain demo`: the main job on the bundled images and models, as a page to look at."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ssplain.explain import Explanation
+    from ssplain.metrics import Kept
+    from ssplain.models import ModelCard
+    from ssplain.report.page import Section
+    from ssplain.report.render import Picture
+
+TITLES = {"mnist": "MNIST: handwritten digits", "fmnist": "Fashion-MNIST: clothes"}
+EXPLAINED = 100  # images explained per data set; the page shows the first of each class
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder to write the page and images to.")] = Path(
+        "out/demo"
+    ),
+) -> None:
+    """Explain bundled images of each data set and write a page to look at."""
+    from ssplain import report
+    from ssplain.data import bundled
+    from ssplain.explain import SSplain, preset
+    from ssplain.files import write_whole
+    from ssplain.metrics import kept_and_removed
+    from ssplain.models import card, load
+
+    sections = []
+    for dataset, title in TITLES.items():
+        about = card(f"lenet5-{dataset}")
+        model = load(about.name)
+        images, labels = bundled(dataset)
+        started = time.perf_counter()
+        result = SSplain(model, **preset(dataset)).explain(images[:EXPLAINED], labels[:EXPLAINED])
+        spent = time.perf_counter() - started
+        kept = kept_and_removed(model, result)
+        sections.append(_section(dataset, about, result, kept))
+        for i in range(3):
+            report.write_png(report.grey(images[i]), out / "images" / f"{dataset}-{i}.png")
+        typer.echo(
+            f"{title}: {len(result)} images explained in {spent:.1f} s; with only the "
+            f"{float(result.kept_share.mean()):.0%} kept pixels the target's probability is "
+            f"{float(kept.only.mean()):.2f} on average, without them "
+            f"{float(kept.without.mean()):.2f}."
+        )
+    note = (
+        "Each row: the image, the scores of SSplain, what the feasible mask keeps, and the top 5 % "
+        "of the pixels with the rest in purple. 'only mask' is the model's probability of the "
+        "class when it sees nothing but the kept pixels, 'without' when they are blackened."
+    )
+    write_whole(
+        out / "index.html", report.page("What the decision rests on", note, sections).encode()
+    )
+    example = out / "images" / "mnist-0.png"
+    typer.echo(f"\nLook at {out / 'index.html'} in a browser. Then try an image of your own:")
+    typer.echo(f"  ssplain explain {example} --model lenet5-mnist --out out/mine")
+
+
+def _section(dataset: str, about: "ModelCard", result: "Explanation", kept: "Kept") -> "Section":
+    """Return the page's part for one data set: the first image of each class."""
+    from ssplain import report
+    from ssplain.report.page import Section
+
+    top = result.top(0.05)
+    rows: list[list[str | Picture]] = []
+    for wanted in range(len(about.classes)):
+        i = int((result.target == wanted).nonzero()[0])
+        image = result.images[i]
+        rows.append(
+            [
+                f"{about.classes[wanted]}\np = {float(kept.whole[i]):.3f}",
+                report.grey(image),
+                report.heat(result.scores[i], result.support[i]),
+                report.mask_view(image, result.mask[i]),
+                report.top_view(image, top[i]),
+                "\n".join(
+                    (
+                        f"kept {float(result.kept_share[i]):.0%} of the object",
+                        f"only mask: p = {float(kept.only[i]):.3f}",
+                        f"without: p = {float(kept.without[i]):.3f}",
+                    )
+                ),
+            ]
+        )
+    settings = result.settings
+    note = (
+        f"{about.name}, {about.accuracy:.2%} test accuracy; the paper's settings: budget "
+        f"{settings['budget']:.0%} of the non-zero pixels, lambda {settings['tv_weight']:g}, "
+        f"rho {settings['rho']:g}, lr {settings['lr']:g}, {settings['iterations']} iterations."
+    )
+    columns = ["class", "image", "scores", "mask", "top 5 %", "model's probability"]
+    return Section(TITLES[dataset], note, columns, rows)

@@ -1,0 +1,217 @@
+"""`ssplain explain`: which pixels of these images the model's decision rests on."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ssplain.errors import SSplainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from ssplain.explain import SSplain
+    from ssplain.models import ModelCard
+
+
+def explain(
+    images: Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, JPEG or BMP.")],
+    *,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Bundled name (lenet5-mnist, lenet5-fmnist), folder written by `ssplain train`, "
+            ".safetensors (with --architecture), .pt2, or package.module:function."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder to write to; each image gets a folder in it.")],
+    architecture: Annotated[
+        str | None, typer.Option(help="Architecture of a .safetensors file, such as lenet5.")
+    ] = None,
+    settings: Annotated[
+        str | None,
+        typer.Option(
+            "--preset", help="The paper's settings for mnist, fmnist or rop [default: the model's]."
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Class to explain, a number or 'posterior' [default: the prediction]."),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="Share of the support that may be kept.")
+    ] = None,
+    norm: Annotated[str | None, typer.Option(help="Sparsity by l0 or l1.")] = None,
+    tv_weight: Annotated[float | None, typer.Option(help="Weight of total variation.")] = None,
+    rho: Annotated[float | None, typer.Option(help="Penalty of the ADMM.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Iterations of the ADMM.")] = None,
+    start: Annotated[
+        str | None, typer.Option(help="First mask: intensity, minmax, ones or random.")
+    ] = None,
+    support: Annotated[
+        str | None,
+        typer.Option(help="Pixels that count: nonzero, all, or a threshold such as 0.1."),
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Stop when the residuals are at most this.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option(help="Which output holds the classes: an index or a key.")
+    ] = None,
+    output_kind: Annotated[
+        str, typer.Option(help="What the model returns: auto, logits or probs.")
+    ] = "auto",
+    batch_size: Annotated[int | None, typer.Option(help="Images at a time.")] = None,
+    seed: Annotated[int, typer.Option(help="For --start random.")] = 0,
+) -> None:
+    """Explain image files: scores, mask, pictures and a manifest for each."""
+    from ssplain.explain import SSplain
+    from ssplain.models import load
+
+    network = load(model, architecture)
+    card = _card_of(model)
+    chosen = _settings(settings, card) | {
+        name: value
+        for name, value in {
+            "budget": budget,
+            "norm": norm,
+            "tv_weight": tv_weight,
+            "rho": rho,
+            "lr": lr,
+            "iterations": iterations,
+            "start": start,
+        }.items()
+        if value is not None
+    }
+    if support is not None:
+        chosen["support"] = _support(support)
+    explainer = SSplain(
+        network,
+        **chosen,
+        tolerance=tolerance,
+        output=_whole(output),
+        output_kind=output_kind,  # type: ignore[arg-type]  # checked by SSplain
+        batch_size=batch_size,
+        seed=seed,
+    )
+    refused = _explain_files(
+        explainer, images, target=_whole(target), card=card, model=model, out=out
+    )
+    if refused:
+        typer.echo(f"ssplain: {refused} of {len(images)} images were refused, see above.", err=True)
+        raise typer.Exit(2)
+
+
+def _explain_files(
+    explainer: "SSplain",
+    paths: "Sequence[Path]",
+    *,
+    target: int | str | None,
+    card: "ModelCard | None",
+    model: str,
+    out: Path,
+) -> int:
+    """Explain the readable images, sizes together; return how many were refused."""
+    import torch
+
+    from ssplain import report
+    from ssplain.cli.show import table
+    from ssplain.metrics import kept_and_removed
+
+    sizes: dict[tuple[int, ...], list[tuple[Path, Tensor]]] = {}
+    refused = 0
+    for path in paths:
+        try:
+            image = _read(path, explainer, card)
+        except SSplainError as error:
+            typer.echo(f"ssplain: {error}", err=True)
+            refused += 1
+            continue
+        sizes.setdefault(tuple(image.shape), []).append((path, image))
+    names = _folder_names(paths)
+    rows = []
+    for group in sizes.values():
+        result = explainer.explain(
+            torch.stack([image for _, image in group]),
+            target,  # type: ignore[arg-type]  # checked by SSplain
+        )
+        kept = kept_and_removed(
+            explainer.classifier.model,
+            result,
+            output=explainer.classifier.output,
+            output_kind=explainer.classifier.output_kind,
+        )
+        for i, (path, _) in enumerate(group):
+            report.save(result[i], out / names[path], {"source": path.name, "model": model})
+            rows.append((names[path], result[i], [float(p[i]) for p in (kept.only, kept.without)]))
+    if rows:
+        table(rows, card.classes if card else None)
+        typer.echo(f"Written to {out}: one folder per image, with overlay.png, mask.png, top5.png.")
+    return refused
+
+
+def _read(path: Path, explainer: "SSplain", card: "ModelCard | None") -> "Tensor":
+    """Read one image, fit it to the model and make sure that it can be explained."""
+    from ssplain.data import read_image, resize
+    from ssplain.explain.inputs import as_batch, find_support
+
+    image = read_image(path)
+    if card is not None:
+        if len(image) != 1 and card.channels == 1:
+            raise SSplainError(
+                f"{path} is in colour and {card.name} takes grey images; convert it to grey first."
+            )
+        if tuple(image.shape[1:]) != card.size:
+            typer.echo(f"ssplain: {path} is resized to {card.size[0]}x{card.size[1]}.", err=True)
+            image = resize(image, card.size)
+    try:
+        find_support(as_batch(image), explainer.support)
+    except SSplainError as error:
+        raise SSplainError(f"{path}: {error}") from error
+    return image
+
+
+def _folder_names(paths: "Sequence[Path]") -> dict[Path, str]:
+    """Give each image a folder name of its own, its stem where that is unique."""
+    names: dict[Path, str] = {}
+    for path in paths:
+        name, copies = path.stem, 1
+        while name in names.values() and path not in names:
+            copies += 1
+            name = f"{path.stem}-{copies}"
+        names.setdefault(path, name)
+    return names
+
+
+def _card_of(model: str) -> "ModelCard | None":
+    from ssplain.models import card
+    from ssplain.models.card import BUNDLED, CARD
+
+    has_card = model in BUNDLED or (Path(model) / CARD).is_file()
+    return card(model) if has_card else None
+
+
+def _settings(name: str | None, card: "ModelCard | None") -> dict[str, Any]:
+    """Return the preset that was asked for, or that fits the model; nothing if there is none."""
+    from ssplain.explain import PRESETS, preset
+
+    if name is not None:
+        return {**preset(name)}
+    return {**preset(card.dataset)} if card is not None and card.dataset in PRESETS else {}
+
+
+def _support(text: str) -> str | float | None:
+    if text == "all":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _whole(text: str | None) -> int | str | None:
+    """Return a whole number where the text is one."""
+    return int(text) if text is not None and text.lstrip("-").isdigit() else text

@@ -1,0 +1,33 @@
+"""One explained image as a folder: arrays, manifest and pictures."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ssplain.explain import Explanation
+from ssplain.files import whole_folder
+from ssplain.report.render import enlarge, mask_view, overlay, top_view, write_png
+
+
+def save(result: Explanation, folder: str | Path, about: Mapping[str, Any] | None = None) -> None:
+    """Write the explanation of one image with its pictures, whole or not at all.
+
+    The folder gets `explanation.npz` and `manifest.json` (see `Explanation.save`), `overlay.png`,
+    `mask.png` (what the feasible mask keeps) and `top5.png` (the paper's view: the top 5 % of
+    the pixels, the rest purple). An existing folder of that name is replaced.
+
+    Args:
+        result: the explanation of one image; take `result[i]` of many.
+        folder: where to write.
+        about: further entries for the manifest.
+    """
+    image, scores, support = result.images[0], result.scores[0], result.support[0]
+    pictures = {
+        "overlay.png": overlay(image, scores, support),
+        "mask.png": mask_view(image, result.mask[0]),
+        "top5.png": top_view(image, result.top(0.05)[0]),
+    }
+    with whole_folder(folder) as temporary:
+        for name, picture in pictures.items():
+            write_png(enlarge(picture), temporary / name)
+        result.write_into(temporary, about)
