@@ -1,0 +1,150 @@
+"""Plants plus disease into a healthy vessel tree, vessel by vessel, and keeps the truth.
+
+In the international classification plus disease is dilation and tortuosity of the posterior
+vessels, pre-plus is less of the same. Here arteries become tortuous and veins become wide; how
+strongly is set per quadrant, so that the same label comes in many patterns.
+
+Reference: M. F. Chiang et al., International Classification of Retinopathy of Prematurity, third
+edition, Ophthalmology 128(10), 2021.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from ssplain.vessels.simulate_tree import Array, Course
+
+CLASSES = ("Normal", "Pre-plus", "Plus")
+QUADRANTS = ("superotemporal", "inferotemporal", "inferonasal", "superonasal")
+
+# Severity (mean, deviation) of a class; neighbours overlap a little, as graders do.
+_SEVERITY = ((0.05, 0.05), (0.46, 0.075), (0.98, 0.10))
+_LEAST_AFFECTED = (4, 2, 3)  # quadrants
+_SPREAD = (1.0, 0.6, 0.0)  # chance that a vessel of a generation is affected in such a quadrant
+_SUBCLINICAL = 0.2  # below this severity a quadrant counts as healthy
+_AMPLITUDE = 3.4  # pixels of displacement at severity 1
+_DILATION = 0.85  # added width, as a fraction, at severity 1
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was planted into one vessel.
+
+    Attributes:
+        severity: 0 in a healthy vessel, about 1 in a vessel of typical plus disease.
+        dilation: factor on its width.
+        amplitude: of its wiggles, in pixels.
+        wavelength: of its wiggles, in pixels.
+        quadrant: index into `QUADRANTS`.
+        strength: severity at each sample of the course; it fades towards the periphery.
+    """
+
+    severity: float
+    dilation: float
+    amplitude: float
+    wavelength: float
+    quadrant: int
+    strength: Array
+
+    @property
+    def diseased(self) -> bool:
+        """Whether the vessel carries disease anywhere."""
+        return self.severity > 0
+
+
+def draw_severity(rng: np.random.Generator, label: int) -> Array:
+    """Severity of the four quadrants of an eye of a class.
+
+    Example:
+        >>> plus = draw_severity(np.random.default_rng(0), 2)
+        >>> plus.shape, bool((plus > 0.5).sum() >= 3)
+        ((4,), True)
+    """
+    severity = max(0.0, rng.normal(*_SEVERITY[label]))
+    affected = rng.permutation(4) < rng.integers(_LEAST_AFFECTED[label], 5)
+    each = severity * rng.uniform(0.85, 1.15, size=4)
+    return np.where(affected, each, rng.uniform(0.0, 0.1, size=4))
+
+
+def quadrant_of(points: Array) -> int:
+    """Quadrant in which the middle of a course lies, as an index into `QUADRANTS`."""
+    x, y = points[len(points) // 2]
+    return (0 if y > 0 else 1) if x > 0 else (3 if y > 0 else 2)
+
+
+def plant(
+    rng: np.random.Generator,
+    courses: Sequence[Course],
+    widths: Sequence[Array],
+    severity: Array,
+    zoom: float,
+) -> tuple[list[Array], list[Array], list[Finding]]:
+    """Bends arteries, widens veins, and lets every branch follow the vessel it leaves.
+
+    Returns:
+        Points, widths and findings, one of each per course.
+    """
+    points: list[Array] = []
+    wider: list[Array] = []
+    findings: list[Finding] = []
+    shifts: list[Array] = []
+    tone = rng.uniform(0.85, 1.15)  # eyes differ in which of the two signs leads
+    for course, width in zip(courses, widths, strict=True):
+        artery = course.kind == "artery"
+        quadrant = quadrant_of(course.points)
+        affected = rng.random() < _SPREAD[course.generation]
+        z = severity[quadrant] * rng.uniform(0.85, 1.15) if affected else rng.uniform(0.0, 0.1)
+        pole = _posterior(course.points / zoom)
+        bend = _AMPLITUDE * z * tone if artery else 0.0
+        dilation = 1.0 if artery else 1.0 + _DILATION * z * (2.0 - tone)
+        natural = rng.uniform(0.0, 0.5)
+        wavelength = zoom * (rng.uniform(16, 27) if artery else rng.uniform(20, 36))
+        wave = _wave(rng, len(pole), wavelength)
+        shift = (zoom * (natural + bend * pole) * wave)[:, None] * _normals(course.points)
+        if course.parent >= 0:
+            fade = np.exp(-np.arange(len(pole)) / 15)
+            shift += shifts[course.parent][course.attach] * fade[:, None]
+        diseased = z > _SUBCLINICAL and pole.max() > 0.2
+        points.append(course.points + shift)
+        wider.append(width * (1 + (dilation - 1) * pole) * _unevenness(rng, len(pole)))
+        shifts.append(shift)
+        findings.append(
+            Finding(
+                severity=z if diseased else 0.0,
+                dilation=dilation,
+                amplitude=zoom * (natural + bend),
+                wavelength=wavelength,
+                quadrant=quadrant,
+                strength=z * pole * diseased,
+            )
+        )
+    return points, wider, findings
+
+
+def _posterior(points: Array) -> Array:
+    """How far a point belongs to the posterior pole: 1 near the disc, 0 far in the periphery."""
+    return np.clip((95 - np.hypot(*points.T)) / 35, 0, 1)
+
+
+def _wave(rng: np.random.Generator, count: int, wavelength: float) -> Array:
+    """A sine of about unit amplitude whose phase and height wander, as those of vessels do."""
+    drift, swell = gaussian_filter1d(rng.standard_normal((2, count + 40)), 10)[:, 20:-20] * 5.9
+    along = np.arange(count)
+    phase = math.tau * (along / wavelength + rng.random()) + 0.6 * drift
+    return np.minimum(along / 8, 1) * (1 + 0.2 * swell) * np.sin(phase)
+
+
+def _unevenness(rng: np.random.Generator, count: int) -> Array:
+    """Natural variation of width between vessels and along each of them."""
+    smooth = gaussian_filter1d(rng.standard_normal(count + 24), 6)[12:-12] * 4.6
+    return rng.uniform(0.88, 1.12) * (1 + 0.05 * smooth)
+
+
+def _normals(points: Array) -> Array:
+    """Unit normals of a course, on its left side."""
+    ahead = np.gradient(points, axis=0)
+    ahead /= np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
+    return np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
