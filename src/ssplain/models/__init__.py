@@ -1,7 +1,19 @@
-"""What is explained: LeNet-5, bundled weights and their cards, loading, and training."""
+"""What is explained: adapters for any model, LeNet-5, GoogLeNet, loading, cards and training."""
 
+from ssplain.models.adapter import Classifier, frozen
 from ssplain.models.card import ModelCard, card, save
+from ssplain.models.googlenet import GoogLeNet, fold_batch_norm
 from ssplain.models.lenet import LeNet5
 from ssplain.models.load import load
 
-__all__ = ["LeNet5", "ModelCard", "card", "load", "save"]
+__all__ = [
+    "Classifier",
+    "GoogLeNet",
+    "LeNet5",
+    "ModelCard",
+    "card",
+    "fold_batch_norm",
+    "frozen",
+    "load",
+    "save",
+]

@@ -10,6 +10,7 @@ import safetensors.torch
 from torch import nn
 
 from ssplain.errors import SSplainError
+from ssplain.files import write_whole
 
 CARD, WEIGHTS = "card.json", "weights.safetensors"
 _HOME = Path(__file__).parents[1] / "assets" / "models"
@@ -104,13 +105,10 @@ def save(model: nn.Module, about: ModelCard, folder: Path) -> None:
         True
     """
     weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-    partial = folder / f"{WEIGHTS}.partial"
-    partial.write_bytes(safetensors.torch.save(weights))
-    partial.replace(folder / WEIGHTS)
+    write_whole(folder / WEIGHTS, safetensors.torch.save(weights))
     signed = dataclasses.replace(about, sha256=fingerprint(folder / WEIGHTS))
-    partial = folder / f"{CARD}.partial"
-    partial.write_text(json.dumps(dataclasses.asdict(signed), indent=2) + "\n", encoding="utf-8")
-    partial.replace(folder / CARD)
+    text = json.dumps(dataclasses.asdict(signed), indent=2) + "\n"
+    write_whole(folder / CARD, text.encode())
 
 
 def folder_of(source: str | Path) -> Path:

@@ -130,9 +130,7 @@ def grow_tree(rng: np.random.Generator, eye: Eye) -> list[Course]:
             continue
         points = _dense(points)
         ground.take(points, bud.kind, len(courses))
-        courses.append(
-            Course(points, bud.kind, bud.parent, bud.attach, bud.generation, bud.share)
-        )
+        courses.append(Course(points, bud.kind, bud.parent, bud.attach, bud.generation, bud.share))
         if bud.generation < 2:
             waiting.extend(_buds(rng, eye, courses[-1], len(courses) - 1))
     return courses
@@ -319,4 +317,3 @@ def _dense(points: Array) -> Array:
     smooth = gaussian_filter1d(points, 1, axis=0, mode="nearest")
     smooth[0], smooth[-1] = points[0], points[-1]
     return np.stack([np.interp(fine, steps, axis) for axis in smooth.T], axis=1)
-

@@ -1,0 +1,157 @@
+"""`ssplain bench core`: the solver against the bare cost of the model, and against a plain loop."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ssplain.bench.timing import in_turn
+from ssplain.data import bundled
+from ssplain.explain import Preset, SSplain, preset
+from ssplain.models import GoogLeNet, load
+from ssplain.models.adapter import frozen
+from ssplain.models.batching import fitting_batch
+
+Case = dict[str, Any]
+
+
+def cases() -> Iterator[Case]:
+    """Yield the cases, quick ones first."""
+    model = load("lenet5-mnist")
+    images, labels = bundled("mnist")
+    settings = preset("mnist")
+    yield _overhead("lenet5", model, images, labels, settings, repeats=7)
+    yield _against_plain_loop(model, images, labels, settings)
+    for batch_size in (2, 8):
+        yield _peak_memory(batch_size)
+    big = sparse_pictures(4)
+    settings = preset("rop")
+    settings["iterations"] = 10
+    targets = torch.zeros(4, dtype=torch.long)
+    yield _overhead("googlenet", GoogLeNet().eval(), big, targets, settings, repeats=3)
+
+
+def sparse_pictures(count: int) -> Tensor:
+    """Return `(count, 1, 224, 224)` images of which a tenth of the pixels differ from zero.
+
+    >>> 0.08 < float((sparse_pictures(1) > 0).float().mean()) < 0.12
+    True
+    """
+    generator = torch.Generator().manual_seed(0)
+    bright = torch.rand(count, 1, 224, 224, generator=generator)
+    return bright * (torch.rand(count, 1, 224, 224, generator=generator) < 0.1)
+
+
+def _overhead(
+    name: str, model: nn.Module, images: Tensor, targets: Tensor, settings: Preset, *, repeats: int
+) -> Case:
+    """Time SSplain over the same number of bare forward and input-gradient passes."""
+    explainer = SSplain(model, **settings)
+    size = fitting_batch(*images.shape[-2:])
+
+    def bare() -> None:
+        with frozen(model):
+            for _ in range(settings["iterations"]):
+                for at in range(0, len(images), size):
+                    rows = slice(at, at + size)
+                    leaf = images[rows].detach().requires_grad_()
+                    loss = nn.functional.cross_entropy(model(leaf), targets[rows], reduction="sum")
+                    torch.autograd.grad(loss, leaf)
+
+    ours, passes, ratio = in_turn(lambda: explainer.explain(images, targets), bare, repeats)
+    return {
+        "case": f"overhead over the bare model passes, {name}",
+        "images": len(images),
+        "iterations": settings["iterations"],
+        "ms_per_image": round(1e3 * ours / len(images), 3),
+        "bare_ms_per_image": round(1e3 * passes / len(images), 3),
+        "ratio": round(ratio, 3),
+    }
+
+
+def _against_plain_loop(model: nn.Module, images: Tensor, labels: Tensor, settings: Preset) -> Case:
+    """Time SSplain on all images against a loop over single ones, per image."""
+    few = 10
+    explainer = SSplain(model, **settings)
+
+    def loop() -> None:
+        for i in range(few):
+            plain_loop(model, images[i, 0], int(labels[i]), settings)
+
+    ours, plain, ratio = in_turn(lambda: explainer.explain(images, labels), loop, 5)
+    return {
+        "case": "speed per image over a plain loop with unfrozen weights, lenet5",
+        "images": len(images),
+        "loop_images": few,
+        "ms_per_image": round(1e3 * ours / len(images), 3),
+        "loop_ms_per_image": round(1e3 * plain / few, 3),
+        "times_faster": round(len(images) / few / ratio, 1),
+    }
+
+
+def plain_loop(model: nn.Module, image: Tensor, target: int, settings: Preset) -> Tensor:
+    """Run Algorithm 1 on one image the obvious way: autograd for everything, NumPy for sorting.
+
+    >>> images, labels = bundled("mnist")
+    >>> plain_loop(load("lenet5-mnist"), images[0, 0], 7, preset("mnist")).shape
+    torch.Size([28, 28])
+    """
+    rho, label = settings["rho"], torch.tensor([target])
+    support = image != 0
+    count = int(settings["budget"] * int(support.sum()))
+    m = (image / image.max()).clone().requires_grad_()
+    optimiser = torch.optim.Adam([m], lr=settings["lr"])
+
+    def keep_top(values: Tensor) -> Tensor:
+        flat = values.detach().numpy().ravel()
+        kept = np.zeros_like(flat)
+        best = np.argsort(-np.abs(flat))[:count]
+        kept[best] = flat[best]
+        return torch.from_numpy(kept).view_as(values)
+
+    u1, u2 = torch.zeros_like(image), torch.zeros_like(image)
+    m1, m2 = keep_top(m), m.detach().clamp(0, 1)
+    for _ in range(settings["iterations"]):
+        optimiser.zero_grad()
+        model.zero_grad()
+        masked = m * support
+        loss = nn.functional.cross_entropy(model((image * masked)[None, None]), label)
+        variation = masked.diff(dim=0).abs().sum() + masked.diff(dim=1).abs().sum()
+        penalty = (masked - m1 + u1).square().sum() + (masked - m2 + u2).square().sum()
+        total = loss + settings["tv_weight"] * variation + rho / 2 * penalty
+        torch.autograd.backward(total)
+        optimiser.step()
+        with torch.no_grad():
+            m1, m2 = keep_top(m * support + u1), (m * support + u2).clamp(0, 1)
+            u1, u2 = u1 + rho * (m * support - m1), u2 + rho * (m * support - m2)
+    return (m * support).detach()
+
+
+_MEMORY = """
+import resource, sys, torch
+from ssplain.bench.core import sparse_pictures
+from ssplain.explain import SSplain
+from ssplain.models import GoogLeNet
+images, model = sparse_pictures(8), GoogLeNet().eval()
+model(images[:1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+SSplain(model, iterations=2, batch_size=int(sys.argv[1])).explain(images)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def _peak_memory(batch_size: int) -> Case:
+    """Measure how far the peak of a fresh process rises, for 8 images of 224x224."""
+    command = [sys.executable, "-c", _MEMORY, str(batch_size)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    kibibytes = int(done.stdout)
+    return {
+        "case": "peak memory above the loaded model, googlenet",
+        "images": 8,
+        "batch_size": batch_size,
+        "mebibytes": round(kibibytes / 1024),
+    }

@@ -1,0 +1,36 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from ssplain import __version__
+from ssplain.cli.app import app
+from tests.cli.test_explain import run
+
+
+def test_help_lists_the_commands() -> None:
+    done = CliRunner().invoke(app, ["--help"])
+    assert done.exit_code == 0
+    for command in ("demo", "explain", "train", "bench"):
+        assert command in done.output
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert done.stdout.strip() == f"ssplain {__version__}"
+
+
+def test_unknown_benchmark() -> None:
+    done = run("bench", "speed")
+    assert done.returncode == 2
+    assert "no benchmark 'speed'; choose one of: core" in done.stderr
+
+
+def test_benchmark_prints_a_json_line_per_case(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import ssplain.bench.core
+
+    monkeypatch.setattr(ssplain.bench.core, "cases", lambda: iter([{"a": 1}, {"b": 2.5}]))
+    done = CliRunner().invoke(app, ["bench", "core"])
+    assert [json.loads(line) for line in done.output.splitlines()] == [{"a": 1}, {"b": 2.5}]

@@ -1,0 +1,146 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import ssplain
+from ssplain.explain import Explanation
+from ssplain.report import grey, write_png
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the installed command as a user does."""
+    command = [sys.executable, "-c", "from ssplain.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("digits")
+    images, _ = ssplain.data.bundled("mnist")
+    for i in range(2):
+        write_png(grey(images[i]), folder / f"digit-{i}.png")
+    return folder
+
+
+def test_writes_a_folder_per_image_and_a_table(digits: Path, tmp_path: Path) -> None:
+    files = sorted(digits.glob("*.png"))
+    done = run("explain", *files, "--model", "lenet5-mnist", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "p only mask" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("digit-")]
+    assert [(row[0], row[1], row[2]) for row in rows] == [
+        ("digit-0", "7", "7"),
+        ("digit-1", "2", "2"),
+    ]
+    images, _ = ssplain.data.bundled("mnist")
+    model = ssplain.models.load("lenet5-mnist")
+    expected = ssplain.SSplain(model, **ssplain.preset("mnist")).explain(images[:2])
+    for i in range(2):
+        folder = tmp_path / "out" / f"digit-{i}"
+        stored = Explanation.load(folder)
+        np.testing.assert_allclose(stored.scores[0], expected.scores[i], atol=1e-5)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest["source"] == f"digit-{i}.png"
+        assert manifest["settings"]["tv_weight"] == 1e-3
+        assert manifest["settings"]["model"]["sha256"]
+
+
+def test_settings_reach_the_explainer(digits: Path, tmp_path: Path) -> None:
+    options = "--budget 0.1 --norm l1 --tv-weight 0.5 --rho 0.2 --lr 0.03 --iterations 3"
+    options += " --start ones --support 0.5 --target 4 --seed 9 --tolerance 0.001"
+    done = run(
+        "explain", digits / "digit-0.png", "--model", "lenet5-mnist", "--out", tmp_path,
+        "--preset", "fmnist", *options.split(),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    stored = Explanation.load(tmp_path / "digit-0")
+    settings = stored.settings
+    expected = {"budget": 0.1, "norm": "l1", "tv_weight": 0.5, "rho": 0.2, "lr": 0.03}
+    expected |= {"iterations": 3, "start": "ones", "support": 0.5, "seed": 9, "tolerance": 0.001}
+    assert {name: settings[name] for name in expected} == expected
+    assert stored.target.tolist() == [4]
+
+
+def test_bad_images_are_named_and_the_rest_goes_on(digits: Path, tmp_path: Path) -> None:
+    black = tmp_path / "black.png"
+    Image.new("L", (28, 28)).save(black)
+    torn = tmp_path / "torn.png"
+    torn.write_bytes((digits / "digit-0.png").read_bytes()[:60])
+    colour = tmp_path / "colour.png"
+    Image.new("RGB", (28, 28), (255, 0, 0)).save(colour)
+    missing = tmp_path / "missing.png"
+    out = tmp_path / "out"
+    done = run(
+        "explain", black, torn, colour, missing, digits / "digit-1.png",
+        "--model", "lenet5-mnist", "--out", out,
+    )  # fmt: skip
+    assert done.returncode == 2
+    for path, reason in (
+        (black, "empty support"),
+        (torn, "damaged"),
+        (colour, "convert it to grey"),
+        (missing, "does not exist"),
+    ):
+        assert any(str(path) in line and reason in line for line in done.stderr.splitlines())
+    assert "4 of 5 images were refused" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [p.name for p in out.iterdir()] == ["digit-1"]
+
+
+def test_same_stem_twice_and_another_size(digits: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with Image.open(digits / "digit-0.png") as image:
+        image.resize((56, 56)).save(tmp_path / "other" / "digit-0.png")
+    done = run(
+        "explain", digits / "digit-0.png", tmp_path / "other" / "digit-0.png",
+        "--model", "lenet5-mnist", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "resized to 28x28" in done.stderr
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["digit-0", "digit-0-2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--model", "resnet"], "'resnet'"),
+        (["--model", "lenet5-mnist", "--budget", "0"], "budget=0"),
+        (["--model", "lenet5-mnist", "--preset", "cifar"], "no preset 'cifar'"),
+        (["--model", "lenet5-mnist", "--target", "10"], "Target 10 is out of range"),
+        (["--model", "lenet5-mnist", "--target", "seven"], "target='seven'"),
+        (["--model", "lenet5-mnist", "--norm", "l2"], "norm='l2'"),
+        (["--model", "lenet5-mnist", "--support", "otsu"], "support='otsu'"),
+        (["--model", "lenet5-mnist", "--start", "zeros"], "start='zeros'"),
+        (["--model", "lenet5-mnist", "--output", "logits"], "output='logits'"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_leave_no_files(
+    digits: Path, tmp_path: Path, options: list[str], reason: str
+) -> None:
+    done = run("explain", digits / "digit-0.png", *options, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.rglob("*.npz"))
+    assert not list(tmp_path.rglob("*.png"))
+
+
+def test_own_model_by_entry_point(
+    digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import torch\n"
+        "def build():\n"
+        "    torch.manual_seed(0)\n"
+        "    return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 5), torch.nn.ReLU(),\n"
+        "        torch.nn.Flatten(), torch.nn.Linear(4 * 24 * 24, 2))\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    done = run("explain", digits / "digit-0.png", "--model", "mine:build", "--out", tmp_path / "o")
+    assert done.returncode == 0, done.stderr
+    assert Explanation.load(tmp_path / "o" / "digit-0").probabilities.shape == (1, 2)

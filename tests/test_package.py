@@ -1,0 +1,25 @@
+import subprocess
+import sys
+
+import pytest
+
+import ssplain
+
+
+def test_every_public_name_is_there() -> None:
+    for name in ssplain.__all__:
+        assert getattr(ssplain, name) is not None
+    assert dir(ssplain) == sorted(ssplain.__all__)
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'explian'"):
+        ssplain.explian  # noqa: B018
+
+
+@pytest.mark.parametrize("start", ["import ssplain", "import ssplain.cli"])
+def test_import_is_light(start: str) -> None:
+    """PyTorch takes seconds to load; help and version must not wait for it."""
+    code = f"import sys\n{start}\nprint({{'torch', 'captum', 'matplotlib'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
