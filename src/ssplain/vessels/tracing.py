@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from ssplain.errors import SSplainError
-from ssplain.vessels.curvature import TubularCurvature, Variant, filter_plane
+from ssplain.vessels.curvature import TubularCurvature, Variant, tubular_curvature
 from ssplain.vessels.network import Network, polyline_length, vessel_network
 from ssplain.vessels.plane import Plane, as_plane, canonical_pose
 from ssplain.vessels.principal import principal_curve
@@ -116,7 +116,7 @@ def trace(
         method: `skeleton` thins the mask; `principal-curve` projects every pixel on the ridge of
             the blurred image and joins the projections by a minimum spanning tree, which is slower
             and cuts every loop open.
-        variant: variant of the curvature, see `ssplain.vessels.tubular_curvature`.
+        variant: variant of the curvature, see `ssplain.vessels.curvature`.
         sigma: scale of the curvature in px.
         tau: width of the neighbourhood of the curvature in px.
         disc: row, column and radius of the optic disc, from where generations are counted.
@@ -144,9 +144,10 @@ def trace(
         line = principal_curve(plane, line)
     network = vessel_network(line)
     curves = _curves(network, line.vessel)
-    bends = filter_plane(plane, line, network, variant=variant, sigma=sigma, tau=tau)
+    labels = territories(line.vessel, [curve.points for curve in curves])
+    bends = tubular_curvature(plane, line, network, labels, variant=variant, sigma=sigma, tau=tau)
     bends = replace(bends, values=pose.undo(bends.values), measured=pose.undo(bends.measured))
-    labels = pose.undo(territories(line.vessel, [curve.points for curve in curves]))
+    labels = pose.undo(labels)
     for node in network.nodes.values():
         node["position"] = pose.undo_points(node["position"][None], shape)[0]
     curves = [replace(curve, points=pose.undo_points(curve.points, shape)) for curve in curves]
@@ -154,6 +155,35 @@ def trace(
     return VesselTree(
         _branches(curves, labels, bends, _generations(graph, disc)), labels, graph, bends
     )
+
+
+def curvature(
+    image: "NDArray[Any] | torch.Tensor",
+    *,
+    variant: Variant = "robust",
+    sigma: float | None = None,
+    tau: float = 1.5,
+) -> Plane:
+    """Curvature of the vessels at every pixel, by the Tubular Curvature Filter.
+
+    `trace(image).curvature` has the same values together with the settings that made them.
+
+    Args:
+        image: array or tensor of shape (H, W) or (1, H, W), soft or binary.
+        variant: `robust`, or `raw` for the bare formula (see `ssplain.vessels.curvature`).
+        sigma: scale in px; by default the median radius of the vessels, at least 2.
+        tau: width of the neighbourhood in px that the robust variant averages over.
+
+    Returns:
+        (H, W) curvature in 1/px, 0 outside the vessels.
+
+    Example:
+        >>> row, column = np.mgrid[:64, :64] - 31.5
+        >>> ring = np.exp(-((np.hypot(row, column) - 20) ** 2) / 8)
+        >>> round(float(curvature(ring * (ring > 0.5))[31, 51]), 2)
+        0.05
+    """
+    return trace(image, variant=variant, sigma=sigma, tau=tau).curvature.values
 
 
 @dataclass(frozen=True)
