@@ -15,7 +15,7 @@ Two variants are offered, and every result says which one it is:
 - `raw`: |c| as defined. Where the top of a vessel is flat the gap vanishes and the quotient is
   noise, so on binary masks a few pixels are arbitrarily large.
 - `robust` (the default, a choice of this package): every branch is filtered by itself, with the
-  other branches blacked out, so that a vessel that runs close by bends nothing. Then c is averaged
+  other branches blacked out, so that a vessel that runs beside it bends nothing. Then c is averaged
   over a neighbourhood with the gap as weight, G_tau * (w T n) / G_tau * (w D): nothing is divided
   by a vanishing gap, and the noise of a staircase, which alternates in sign, cancels. Pixels within
   two radii of a junction or an end have the weight w = 0, because there is no tube there; they take
@@ -45,6 +45,7 @@ VARIANTS: tuple[Variant, ...] = get_args(Variant)
 
 FINEST = 2.0  # px: below this scale the staircase of a mask outweighs its bends
 PATCH_VALUES = 2**21  # of patches at a time: 16 MB
+MOST_VALUES = 10**10  # of all patches: minutes; a photograph that is no segmentation has more
 REACH = 2.0  # radii around a junction or an end in which there is no tube
 _ORDERS = ((0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (3, 0))  # of d/dy and d/dx
 
@@ -166,10 +167,16 @@ def _derivatives(
     part = sliding_window_view(np.pad(labels, reach, mode="edge"), window)
     found = [np.empty((0, len(_ORDERS)))]
     pixels = np.argwhere(where)
-    for few in np.array_split(pixels, 1 + len(pixels) * len(weights) // PATCH_VALUES):
+    work = len(pixels) * len(weights)
+    if work > MOST_VALUES:
+        raise SSplainError(
+            f"{len(pixels)} vessel pixels at a scale of {reach} px are too many to measure; is the "
+            "image segmented, with a background of exactly 0? Give a threshold, or a smaller image."
+        )
+    for few in np.array_split(pixels, 1 + work // PATCH_VALUES):
         at = tuple(few.T)
         patches = light[at] * (part[at] == labels[at][:, None, None])
-        found.append(patches.reshape(len(few), -1) @ weights)
+        found.append(patches.reshape(-1, len(weights)) @ weights)
     return np.concatenate(found).T
 
 
