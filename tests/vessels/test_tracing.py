@@ -209,4 +209,6 @@ def test_masks_of_infants_have_sensible_trees() -> None:
         assert np.median([branch.length for branch in tree.branches]) > 20
         assert (tree.labels[mask > 0] > 0).mean() > 0.99
         lengths = np.array([branch.length for branch in tree.branches])
+        ridge = trace(mask, method="principal-curve")
+        assert sum(b.length for b in ridge.branches) == pytest.approx(lengths.sum(), rel=0.1)
         assert (lengths < 2 * np.median(tree.diameters())).mean() < 0.2

@@ -44,7 +44,7 @@ Variant = Literal["robust", "raw"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 
 FINEST = 2.0  # px: below this scale the staircase of a mask outweighs its bends
-PATCH_VALUES = 2**21  # of patches at a time: 16 MB
+PATCH_VALUES = 2**17  # of patches at a time: 1 MB, so that they stay in the cache
 MOST_VALUES = 10**10  # of all patches: minutes; a photograph that is no segmentation has more
 REACH = 2.0  # radii around a junction or an end in which there is no tube
 _ORDERS = ((0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (3, 0))  # of d/dy and d/dx
@@ -175,7 +175,8 @@ def _derivatives(
         )
     for few in np.array_split(pixels, 1 + work // PATCH_VALUES):
         at = tuple(few.T)
-        patches = light[at] * (part[at] == labels[at][:, None, None])
+        patches = light[at]
+        patches *= part[at] == labels[at][:, None, None]
         found.append(patches.reshape(-1, len(weights)) @ weights)
     return np.concatenate(found).T
 

@@ -26,8 +26,7 @@ GAP = 3.0  # px: samples further apart than this are not joined
 def principal_curve(plane: Plane, line: Centreline) -> Centreline:
     """Project every vessel pixel on the ridge and join the projections.
 
-    The samples are joined by the Euclidean minimum spanning tree of their nearest neighbours, so
-    every loop is cut open.
+    The samples are joined by their Euclidean minimum spanning tree, so every loop is cut open.
 
     Args:
         plane: (H, W) image.
@@ -94,7 +93,7 @@ def _merge(points: Plane) -> Plane:
 
 
 def _spanning_tree(points: Plane) -> NDArray[np.intp]:
-    """Pair the samples along the minimum spanning tree of their eight nearest neighbours."""
+    """Pair the samples along the Euclidean minimum spanning tree of each group without a gap."""
     tree = KDTree(points)
     near = tree.sparse_distance_matrix(tree, GAP, output_type="coo_matrix")
-    return np.argwhere(minimum_spanning_tree(near).toarray())
+    return np.stack(minimum_spanning_tree(near).nonzero(), axis=1).astype(np.intp)

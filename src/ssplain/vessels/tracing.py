@@ -207,7 +207,8 @@ def _curves(network: Network, vessel: NDArray[np.bool_]) -> list[_Curve]:
             for node, outwards in ((start, points[::-1]), (end, points))
             if network.degree[node] == 1
         )
-        curves.append(_Curve(start, end, points, polyline_length(points) + tips))
+        # a lone sample at the rim of a vessel has no length, but it has a pixel
+        curves.append(_Curve(start, end, points, max(1.0, polyline_length(points) + tips)))
     return sorted(curves, key=lambda curve: -curve.length)
 
 
