@@ -1,1 +1,6 @@
 """Vessel trees: tracing, calibre, curvature, and simulated fundus images."""
+
+from ssplain.vessels.curvature import TubularCurvature
+from ssplain.vessels.tracing import Branch, VesselTree, curvature, trace
+
+__all__ = ["Branch", "TubularCurvature", "VesselTree", "curvature", "trace"]

@@ -1,0 +1,127 @@
+"""`ssplain vessels`: branches, width and curvature of segmented images, as pictures and a table."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ssplain.errors import SSplainError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ssplain.vessels import VesselTree
+
+
+def vessels(
+    images: Annotated[list[Path], typer.Argument(help="Segmented images, vessels on black.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for pictures and tables.")],
+    threshold: Annotated[
+        float, typer.Option(help="Grey values up to this are background, in [0, 1].")
+    ] = 0.0,
+    method: Annotated[
+        str, typer.Option(help="How to trace: skeleton or principal-curve.")
+    ] = "skeleton",
+    variant: Annotated[str, typer.Option(help="Which curvature: robust or raw.")] = "robust",
+    disc: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(help="Row, column and radius of the optic disc; generations count from it."),
+    ] = None,
+    truth: Annotated[
+        list[Path] | None,
+        typer.Option(help="Planted truth (.npz) of simulated images, one per image in order."),
+    ] = None,
+) -> None:
+    """Trace vessels and show their width and curvature; colours mean the same on all pictures."""
+    from ssplain.report import vessels as pictures
+    from ssplain.vessels.table import Truth, branch_rows, planted_rows
+
+    truth = truth or []
+    if truth and len(truth) != len(images):
+        raise SSplainError(
+            f"There are {len(images)} images but {len(truth)} files of truth; give one per image."
+        )
+    if len({path.stem for path in images}) != len(images):
+        raise SSplainError("Two images have the same name; results would overwrite each other.")
+    planted = [Truth.load(path) for path in truth]
+    trees = [_trace(path, threshold, method=method, variant=variant, disc=disc) for path in images]
+    widths, bends = pictures.width_scale(trees), pictures.curvature_scale(trees)
+    out.mkdir(parents=True, exist_ok=True)
+    for path, tree in zip(images, trees, strict=True):
+        name = path.stem
+        width = pictures.vessel_figure(pictures.width_picture(tree, widths), widths, name)
+        _save(width, out / f"{name}-width.png")
+        bend = pictures.vessel_figure(
+            pictures.curvature_picture(tree, bends),
+            bends,
+            name,
+            "grey: not measured (junctions, ends)",
+        )
+        _save(bend, out / f"{name}-curvature.png")
+        _write(branch_rows(tree), out / f"{name}-branches.csv")
+        typer.echo(f"{path}: {_summary(tree)}")
+    for path, tree, known in zip(images, trees, planted, strict=False):
+        rows = planted_rows(tree, known)
+        _write(rows, out / f"{path.stem}-planted.csv")
+        typer.echo(f"{path}: {_agreement(rows)}")
+
+
+def _trace(path: Path, threshold: float, **settings: Any) -> "VesselTree":  # noqa: ANN401
+    from ssplain.data import read_image
+    from ssplain.vessels import trace
+
+    image = read_image(path)
+    try:
+        return trace(image * (image > threshold), **settings)
+    except SSplainError as error:
+        raise SSplainError(f"{path}: {error}") from error
+
+
+def _summary(tree: "VesselTree") -> str:
+    if not tree.branches:
+        return "no vessels found"
+    length = sum(branch.length for branch in tree.branches)
+    width = sum(branch.pixels for branch in tree.branches) / length
+    widest = max(branch.asd for branch in tree.branches)
+    bend = tree.curvature
+    mean = bend.values[bend.measured].mean() if bend.measured.any() else float("nan")
+    return (
+        f"{len(tree.branches)} branches, {length:.0f} px long, mean width {width:.2f} px, "
+        f"widest {widest:.2f} px, mean curvature {mean:.4f} 1/px "
+        f"({bend.variant}, scale {bend.sigma:.1f} px)"
+    )
+
+
+def _agreement(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How well the planted branches are ranked by what was measured, those of 30 px and more."""
+    from scipy.stats import spearmanr
+
+    known = [row for row in rows if row["length_px"] >= 30 and row["mean_curvature_per_px"]]
+    if len(known) < 3:
+        return f"{len(known)} planted branches of 30 px and more: too few to compare"
+    width = spearmanr([r["asd_px"] for r in known], [r["planted_width"] for r in known])
+    bend = spearmanr(
+        [r["mean_curvature_per_px"] for r in known], [r["planted_curvature"] for r in known]
+    )
+    return (
+        f"{len(known)} planted branches of 30 px and more, rank correlation of width "
+        f"{width.statistic:.2f}, of curvature {bend.statistic:.2f}"
+    )
+
+
+def _save(figure: "Figure", path: Path) -> None:
+    part = path.with_suffix(".part")
+    figure.savefig(part, format="png", dpi=150)
+    part.replace(path)
+
+
+def _write(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    part = path.with_suffix(".part")
+    with part.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["branch"])
+        writer.writeheader()
+        writer.writerows(rows)
+    part.replace(path)

@@ -1,0 +1,107 @@
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from numpy.typing import NDArray
+from PIL import Image
+from typer.testing import CliRunner
+
+from ssplain.cli.vessels import vessels
+from ssplain.errors import SSplainError
+from ssplain.vessels.table import Truth
+
+app = typer.Typer()
+app.command()(vessels)
+
+
+def run(*words: object) -> str:
+    result = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def bar(tmp_path: Path) -> Path:
+    image = np.zeros((40, 120), dtype=np.uint8)
+    image[17:22, 10:110] = 255
+    Image.fromarray(image).save(tmp_path / "bar.png")
+    return tmp_path / "bar.png"
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    row, column = np.mgrid[:90, :90]
+    image = np.abs(np.hypot(row - 44, column - 45) - 30) <= 2
+    Image.fromarray((255 * image).astype(np.uint8)).save(tmp_path / "ring.png")
+    return tmp_path / "ring.png"
+
+
+def read(path: Path) -> NDArray[np.uint8]:
+    with Image.open(path) as image:
+        return np.array(image)
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_pictures_a_table_and_a_line_for_each_image(bar: Path, ring: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    lines = run(bar, ring, "--out", out, "--disc", 20, 10, 5).splitlines()
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        f"{name}-{what}"
+        for name in ("bar", "ring")
+        for what in ("width.png", "curvature.png", "branches.csv")
+    )
+    assert len(lines) == 2
+    assert "1 branches, 100 px long, mean width 4.99 px" in lines[0]
+    assert "robust" in lines[1]
+    (row,) = table(out / "ring-branches.csv")
+    assert float(row["asd_px"]) == pytest.approx(4, rel=0.05)
+    assert float(row["mean_curvature_per_px"]) == pytest.approx(1 / 30, rel=0.05)
+    assert (row["tortuosity"], row["generation"], row["curvature_variant"]) == ("", "1", "robust")
+    with Image.open(out / "bar-width.png") as picture:
+        assert min(picture.size) > 300
+
+
+def test_the_threshold_takes_noise_away(bar: Path, tmp_path: Path) -> None:
+    noisy = np.maximum(read(bar), 12)
+    Image.fromarray(noisy).save(tmp_path / "noisy.png")
+    out = tmp_path / "out"
+    run(tmp_path / "noisy.png", "--out", out, "--threshold", 0.1)
+    run(bar, "--out", out)
+    assert table(out / "noisy-branches.csv") == table(out / "bar-branches.csv")
+
+
+def test_an_empty_image_has_no_vessels(tmp_path: Path) -> None:
+    Image.new("L", (30, 20)).save(tmp_path / "black.png")
+    output = run(tmp_path / "black.png", "--out", tmp_path, "--variant", "raw")
+    assert "no vessels found" in output
+    assert table(tmp_path / "black-branches.csv") == []
+
+
+def test_truth_adds_a_table_of_planted_branches(bar: Path, tmp_path: Path) -> None:
+    ids = np.where(read(bar) > 0, 0, -1).astype(np.int32)
+    truth = Truth(ids, {"width": np.array([5.0]), "curvature": np.array([0.0])})
+    truth.save(tmp_path / "truth.npz")
+    output = run(bar, "--out", tmp_path, "--truth", tmp_path / "truth.npz")
+    assert "too few to compare" in output
+    (row,) = table(tmp_path / "bar-planted.csv")
+    assert float(row["asd_px"]) == pytest.approx(float(row["planted_width"]), rel=0.03)
+
+
+def test_mistakes_are_told_in_one_sentence(bar: Path, tmp_path: Path) -> None:
+    colour = tmp_path / "colour.png"
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (9, 9, 3), np.uint8)).save(colour)
+    for words, message in (
+        ((colour, "--out", tmp_path), "colour.png: A vessel image has the shape"),
+        ((bar, bar, "--out", tmp_path), "the same name"),
+        ((bar, "--out", tmp_path, "--method", "magic"), "no tracing method 'magic'"),
+        ((bar, "--out", tmp_path, "--truth", bar, "--truth", bar), "2 files of truth"),
+        ((tmp_path / "none.png", "--out", tmp_path), "does not exist"),
+    ):
+        with pytest.raises(SSplainError, match=message):
+            run(*words)
