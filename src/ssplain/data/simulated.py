@@ -84,8 +84,10 @@ class SimulatedROP:
         labels = np.empty(self.count, np.int64)
         one = partial(_bytes, SERIES[self.split])
         with ProcessPoolExecutor(workers) as pool:
-            made = pool.map(one, range(self.count), chunksize=16) if workers > 1 else map(
-                one, range(self.count)
+            made = (
+                pool.map(one, range(self.count), chunksize=16)
+                if workers > 1
+                else map(one, range(self.count))
             )
             for i, (image, label) in enumerate(made):
                 images[i, 0], labels[i] = image, label
