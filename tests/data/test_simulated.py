@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
-from ssplain.data.simulated import SERIES, SimulatedROP, turn_and_flip
+from ssplain.data.simulated import SERIES, SimulatedROP, read_mask, turn_and_flip
 from ssplain.errors import SSplainError
+from ssplain.vessels.simulate import simulate
 
 
 def test_items_and_tensors_agree() -> None:
@@ -69,3 +71,56 @@ def test_turning_and_flipping_repeats_with_its_generator_and_keeps_the_input() -
     one, two = (turn_and_flip(images, torch.Generator().manual_seed(3)) for _ in range(2))
     assert torch.equal(one, two)
     assert torch.equal(images, before)
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    folder = tmp_path / "masks"
+    folder.mkdir()
+    for i in range(5):
+        mask = np.rint(255 * simulate(seed=1, index=i).image).astype(np.uint8)
+        Image.fromarray(mask[28:196]).save(folder / f"{i}.png")
+    return folder
+
+
+def test_no_tree_is_in_two_splits(trees: Path) -> None:
+    masks = {split: SimulatedROP(split, 3, trees)._masks for split in SERIES}
+    assert {split: len(found) for split, found in masks.items()} == {
+        "train": 3,
+        "validation": 1,
+        "test": 1,
+    }
+    every = [mask.tobytes() for found in masks.values() for mask in found]
+    assert len(set(every)) == 5
+
+
+def test_every_class_is_planted_on_every_tree(trees: Path) -> None:
+    images, labels = SimulatedROP("train", 9, trees).tensors()
+    assert labels.tolist() == [0, 1, 2] * 3
+    first, second = images[0] > 0, images[3] > 0
+    # Normal and Pre-plus of one tree lie mostly on each other, those of two trees do not.
+    assert (first & (images[1] > 0)).sum() > 2 * (first & second).sum()
+
+
+def test_kept_images_of_trees_are_not_taken_for_others(trees: Path, tmp_path: Path) -> None:
+    keep = tmp_path / "images.npz"
+    grown = SimulatedROP("test", 1).tensors(keep)[0]
+    assert not torch.equal(grown, SimulatedROP("test", 1, trees).tensors(keep)[0])
+
+
+def test_folders_without_masks_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SSplainError, match="There is no folder"):
+        SimulatedROP("test", 1, tmp_path / "none").truth(0)
+    with pytest.raises(SSplainError, match=r"holds 0 masks .* give at least 5"):
+        SimulatedROP("test", 1, tmp_path).truth(0)
+
+
+def test_masks_keep_their_shape_and_colour_is_refused(tmp_path: Path) -> None:
+    wide = np.zeros((480, 640), np.uint8)
+    wide[230:250] = 255
+    Image.fromarray(wide).save(tmp_path / "wide.png")
+    mask = read_mask(tmp_path / "wide.png")
+    assert np.flatnonzero(mask.any(axis=1)).tolist() == list(range(108, 116))
+    Image.new("RGB", (64, 64), (255, 0, 0)).save(tmp_path / "red.png")
+    with pytest.raises(SSplainError, match="has colours"):
+        read_mask(tmp_path / "red.png")

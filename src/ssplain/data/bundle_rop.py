@@ -1,4 +1,4 @@
-"""Makes the bundled simulated fundus images and their truth: `python -m ssplain.data.bundle_rop`."""
+"""Makes the bundled fundus images and their truth: `python -m ssplain.data.bundle_rop`."""
 
 import argparse
 import csv
