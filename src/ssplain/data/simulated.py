@@ -3,18 +3,23 @@
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ssplain.data.images import read_image, resize
 from ssplain.errors import SSplainError
 from ssplain.vessels.simulate import SimulatedFundus, simulate
+from ssplain.vessels.simulate_courses import simulate_on_mask
+from ssplain.vessels.simulate_tree import SIZE
 
 # Each split is a series of its own: no tree of one ever occurs in another.
 SERIES = {"train": 101, "validation": 102, "test": 103}
+MASKS = (".png", ".tif", ".tiff", ".bmp")
+_CUT = 0.3  # how much of a shrunk pixel must be vessel
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,8 @@ class SimulatedROP:
     Attributes:
         split: "train", "validation" or "test".
         count: how many images.
+        trees: a folder of vessel masks whose courses to use, instead of simulated ones. Every
+            fifth mask is for testing and every fifth for validation, so no tree is in two splits.
 
     Example:
         >>> images = SimulatedROP("test", 3)
@@ -36,6 +43,7 @@ class SimulatedROP:
 
     split: str
     count: int
+    trees: Path | None = None
 
     def __post_init__(self) -> None:
         if self.split not in SERIES:
@@ -56,7 +64,29 @@ class SimulatedROP:
         """Image number `index` with everything that is known about it."""
         if not 0 <= index < self.count:
             raise IndexError(f"image {index} of {self.count}")
-        return simulate(SERIES[self.split], index)
+        if self.trees is None:
+            return simulate(SERIES[self.split], index)
+        # All three classes are planted on a tree in turn, so that a tree tells nothing.
+        mask = self._masks[index // 3 % len(self._masks)]
+        return simulate_on_mask(mask, SERIES[self.split], index)
+
+    @property
+    def _name(self) -> list[str]:
+        return [self.split, str(self.count), *([str(self.trees)] if self.trees else [])]
+
+    @cached_property
+    def _masks(self) -> list[NDArray[np.float32]]:
+        if self.trees is None or not self.trees.is_dir():
+            raise SSplainError(f"There is no folder {self.trees}; give one of vessel masks.")
+        files = sorted(path for path in self.trees.iterdir() if path.suffix.lower() in MASKS)
+        fifths = {"test": (0,), "validation": (1,), "train": (2, 3, 4)}[self.split]
+        chosen = [path for i, path in enumerate(files) if i % 5 in fifths]
+        if not chosen:
+            raise SSplainError(
+                f"{self.trees} holds {len(files)} masks ({', '.join(MASKS)}), of which none is for "
+                f"the {self.split} split; give at least 5."
+            )
+        return [read_mask(path) for path in chosen]
 
     def tensors(
         self,
@@ -78,11 +108,11 @@ class SimulatedROP:
         """
         if keep is not None and keep.exists():
             with np.load(keep, allow_pickle=False) as stored:
-                if stored["of"].tolist() == [self.split, str(self.count)]:
+                if stored["of"].tolist() == self._name:
                     return torch.from_numpy(stored["images"]), torch.from_numpy(stored["labels"])
-        images = np.empty((self.count, 1, 224, 224), np.uint8)
+        images = np.empty((self.count, 1, SIZE, SIZE), np.uint8)
         labels = np.empty(self.count, np.int64)
-        one = partial(_bytes, SERIES[self.split])
+        one = partial(_bytes, self)
         with ProcessPoolExecutor(workers) as pool:
             made = (
                 pool.map(one, range(self.count), chunksize=16)
@@ -96,9 +126,7 @@ class SimulatedROP:
         if keep is not None:
             partial_file = keep.with_name(f"{keep.name}.partial")
             with partial_file.open("wb") as file:
-                np.savez_compressed(
-                    file, images=images, labels=labels, of=np.array([self.split, str(self.count)])
-                )
+                np.savez_compressed(file, images=images, labels=labels, of=np.array(self._name))
             partial_file.replace(keep)
         return torch.from_numpy(images), torch.from_numpy(labels)
 
@@ -123,6 +151,32 @@ def turn_and_flip(images: torch.Tensor, generator: torch.Generator) -> torch.Ten
     return turned
 
 
-def _bytes(seed: int, index: int) -> tuple[NDArray[np.uint8], int]:
-    fundus = simulate(seed, index)
+def read_mask(path: Path) -> NDArray[np.float32]:
+    """Reads a vessel mask, shrunk to fit a square of 224 pixels without changing its shape.
+
+    Raises:
+        SSplainError: If the file is not a grey image.
+
+    Example:
+        >>> import tempfile
+        >>> from PIL import Image
+        >>> path = Path(tempfile.mkdtemp()) / "mask.png"
+        >>> Image.new("1", (640, 480), 1).save(path)
+        >>> read_mask(path).shape, float(read_mask(path).mean())
+        ((224, 224), 0.75)
+    """
+    mask = read_image(path)
+    if len(mask) != 1:
+        raise SSplainError(f"{path} has colours; give a mask, white vessels on black.")
+    height, width = mask.shape[1:]
+    scale = SIZE / max(height, width)
+    size = max(1, round(scale * height)), max(1, round(scale * width))
+    small = resize(mask, size)[0].numpy()
+    before = [(SIZE - side) // 2 for side in size]
+    square = np.pad(small, [(b, SIZE - side - b) for b, side in zip(before, size, strict=True)])
+    return np.where(square > _CUT, square, 0).astype(np.float32)
+
+
+def _bytes(images: SimulatedROP, index: int) -> tuple[NDArray[np.uint8], int]:
+    fundus = images.truth(index)
     return np.rint(255 * fundus.image).astype(np.uint8), fundus.label

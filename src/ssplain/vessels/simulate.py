@@ -104,19 +104,20 @@ def simulate(seed: int, index: int, label: int | None = None) -> SimulatedFundus
         ((224, 224), 2, True)
     """
     label = index % 3 if label is None else label
-    if label not in range(3):
-        names = ", ".join(f"{i} ({name})" for i, name in enumerate(CLASSES))
-        raise SSplainError(f"The label {label} is unknown; use one of {names}.")
     rng = np.random.default_rng([seed, index])
     eye = draw_eye(rng)
-    return disease_and_draw(rng, eye, grow_tree(rng, eye), label)
+    courses = grow_tree(rng, eye)
+    side: Side = "right" if rng.random() < 0.5 else "left"
+    return disease_and_draw(rng, eye, courses, label, side)
 
 
 def disease_and_draw(
-    rng: np.random.Generator, eye: Eye, courses: list[Course], label: int
+    rng: np.random.Generator, eye: Eye, courses: list[Course], label: int, side: Side
 ) -> SimulatedFundus:
     """Gives courses their calibre and their disease, draws them, and writes down the truth."""
-    side: Side = "right" if rng.random() < 0.5 else "left"
+    if label not in range(len(CLASSES)):
+        names = ", ".join(f"{i} ({name})" for i, name in enumerate(CLASSES))
+        raise SSplainError(f"The label {label} is unknown; use one of {names}.")
     severity = draw_severity(rng, label)
     points, widths, findings = plant(rng, courses, calibre(courses, eye.zoom), severity, eye.zoom)
     widths = [np.maximum(width, _THINNEST) for width in widths]

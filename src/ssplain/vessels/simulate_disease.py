@@ -126,7 +126,8 @@ def plant(
 
 def _posterior(points: Array) -> Array:
     """How far a point belongs to the posterior pole: 1 near the disc, 0 far in the periphery."""
-    return np.clip((95 - np.hypot(*points.T)) / 35, 0, 1)
+    pole: Array = np.clip((95 - np.hypot(*points.T)) / 35, 0, 1)
+    return pole
 
 
 def _wave(rng: np.random.Generator, count: int, wavelength: float) -> Array:
@@ -134,13 +135,15 @@ def _wave(rng: np.random.Generator, count: int, wavelength: float) -> Array:
     drift, swell = gaussian_filter1d(rng.standard_normal((2, count + 40)), 10)[:, 20:-20] * 5.9
     along = np.arange(count)
     phase = math.tau * (along / wavelength + rng.random()) + 0.6 * drift
-    return np.minimum(along / 8, 1) * (1 + 0.2 * swell) * np.sin(phase)
+    wave: Array = np.minimum(along / 8, 1) * (1 + 0.2 * swell) * np.sin(phase)
+    return wave
 
 
 def _unevenness(rng: np.random.Generator, count: int) -> Array:
     """Natural variation of width between vessels and along each of them."""
     smooth = gaussian_filter1d(rng.standard_normal(count + 24), 6)[12:-12] * 4.6
-    return rng.uniform(0.88, 1.12) * (1 + 0.05 * smooth)
+    uneven: Array = rng.uniform(0.88, 1.12) * (1 + 0.05 * smooth)
+    return uneven
 
 
 def _normals(points: Array) -> Array:

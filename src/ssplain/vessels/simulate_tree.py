@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 Kind = Literal["artery", "vein"]
+KINDS: tuple[Kind, Kind] = ("artery", "vein")
 Array = NDArray[np.float64]
 
 SIZE = 224
@@ -148,7 +149,7 @@ def calibre(courses: Sequence[Course], zoom: float = 1.0) -> list[Array]:
         >>> trunk, side = Course(line, "vein", -1, 0, 0, 3.0), Course(line, "vein", 0, 20, 1, 0.7)
         >>> parent, child = calibre([trunk, side])
         >>> round(float(parent[0]), 2), round(float(child[0]), 2), round(float(parent[-1]), 2)
-        (X)
+        (3.0, 1.73, 2.07)
     """
     children: dict[int, list[Course]] = {}
     for course in courses:
@@ -166,19 +167,19 @@ def calibre(courses: Sequence[Course], zoom: float = 1.0) -> list[Array]:
 
 @dataclass(frozen=True)
 class _Bud:
-    """A vessel about to grow."""
+    """A vessel about to grow; by default, one that leaves the disc."""
 
     start: tuple[float, float]
     heading: float
-    lean: float  # angle by which it keeps away from the flow
-    height: float  # of the arcade it forms above the fovea; 0 for all other vessels
     length: float
     kind: Kind
-    parent: int
-    attach: int
-    generation: int
     share: float
-    crosses: bool
+    lean: float = 0.0  # angle by which it keeps away from the flow
+    height: float = 0.0  # of the arcade it forms above the fovea; 0 for all other vessels
+    parent: int = -1
+    attach: int = 0
+    generation: int = 0
+    crosses: bool = True  # whether it may pass a vessel of the other kind
 
 
 class _Ground:
@@ -187,9 +188,7 @@ class _Ground:
     def __init__(self, eye: Eye) -> None:
         self._shift = SIZE
         self._reach = 3.2 * eye.zoom
-        self._grid = {
-            kind: np.full((2 * SIZE, 2 * SIZE), -1, np.int16) for kind in ("artery", "vein")
-        }
+        self._grid = {kind: np.full((2 * SIZE, 2 * SIZE), -1, np.int16) for kind in KINDS}
         span = np.arange(-4, 5)
         dx, dy = np.meshgrid(span, span)
         near = np.hypot(dx, dy) <= self._reach
@@ -204,7 +203,7 @@ class _Ground:
         free = grid[row, column] < 0
         grid[row[free], column[free]] = owner
 
-    def owner(self, x: float, y: float, kind: str) -> int:
+    def owner(self, x: float, y: float, kind: Kind) -> int:
         """The vessel of this kind that has taken a point, or -1."""
         return int(self._grid[kind][round(y) + self._shift, round(x) + self._shift])
 
@@ -215,36 +214,27 @@ def _trunks(rng: np.random.Generator, eye: Eye) -> list[_Bud]:
     for up in (1, -1):
         height = eye.zoom * rng.uniform(32, 48)  # of the arcade, above or below the macula
         order = rng.choice((-1, 1))
-        for kind, widths, place in (("vein", (2.7, 3.5), -order), ("artery", (2.0, 2.6), order)):
-            x0 = rng.uniform(0.05, 0.3)
-            h = height + place * rng.uniform(2.5, 6.0)
-            y0 = eye.arcade(up * h, x0)
-            buds.append(_trunk(rng, (x0, y0), up * 1.45, kind, widths, 260, up * h))
+        for kind, (low, high), place in (
+            (KINDS[1], (2.7, 3.5), -order),
+            (KINDS[0], (2.0, 2.6), order),
+        ):
+            x = rng.uniform(0.05, 0.3)
+            h = up * (height + place * rng.uniform(2.5, 6.0))
+            start = x, eye.arcade(h, x)
+            buds.append(_Bud(start, up * 1.45, 260, kind, rng.uniform(low, high), height=h))
             angle = up * math.radians(rng.uniform(112, 128) + 9 * place)
-            lower = (0.6 * widths[0], 0.75 * widths[1])
-            buds.append(_trunk(rng, _at(angle, 2), angle, kind, lower, 220))
-    for _ in range(rng.integers(0, 5)):
-        angle = math.radians(rng.uniform(145, 215))
-        kind = rng.choice(("vein", "artery"))
-        buds.append(_trunk(rng, _at(angle, 2), angle, kind, (1.3, 1.8), rng.uniform(40, 130)))
-    for _ in range(rng.integers(0, 3)):
-        angle = math.radians(rng.uniform(-40, 40))
-        kind = rng.choice(("vein", "artery"))
-        buds.append(_trunk(rng, _at(angle, 2), angle, kind, (1.0, 1.4), rng.uniform(20, 40)))
+            share = rng.uniform(0.6 * low, 0.75 * high)
+            buds.append(_Bud(_at(angle, 2), angle, 220, kind, share))
+    for count, middle, spread, lengths, widths in (
+        (4, 180, 35, (40, 130), (1.3, 1.8)),  # nasal twigs
+        (2, 0, 40, (20, 40), (1.0, 1.4)),  # temporal twigs, towards the macula
+    ):
+        for _ in range(rng.integers(count + 1)):
+            angle = math.radians(middle + rng.uniform(-spread, spread))
+            kind = KINDS[1 - rng.integers(2)]
+            length = rng.uniform(*lengths)
+            buds.append(_Bud(_at(angle, 2), angle, length, kind, rng.uniform(*widths)))
     return buds
-
-
-def _trunk(
-    rng: np.random.Generator,
-    start: tuple[float, float],
-    heading: float,
-    kind: Kind,
-    widths: tuple[float, float],
-    length: float,
-    height: float = 0.0,
-) -> _Bud:
-    share = rng.uniform(*widths)
-    return _Bud(start, heading, 0.0, height, length, kind, -1, 0, 0, share, crosses=True)
 
 
 def _at(angle: float, radius: float) -> tuple[float, float]:
@@ -252,7 +242,7 @@ def _at(angle: float, radius: float) -> tuple[float, float]:
 
 
 def _buds(rng: np.random.Generator, eye: Eye, course: Course, index: int) -> list[_Bud]:
-    """Side branches of a course, on alternating sides, and a fork at its end."""
+    """Side branches of a course, mostly on alternating sides."""
     generation = course.generation + 1
     buds = []
     side = rng.choice((-1, 1))
@@ -270,13 +260,12 @@ def _buds(rng: np.random.Generator, eye: Eye, course: Course, index: int) -> lis
                 start=(x, y),
                 heading=math.atan2(dy, dx) + turn,
                 lean=side * rng.uniform(0.15, 0.8),
-                height=0.0,
                 length=length,
                 kind=course.kind,
+                share=rng.uniform(0.5, 0.8),
                 parent=index,
                 attach=i,
                 generation=generation,
-                share=rng.uniform(0.5, 0.8),
                 crosses=rng.random() < 0.35,
             )
         )
@@ -289,7 +278,7 @@ def _grow(rng: np.random.Generator, eye: Eye, ground: _Ground, bud: _Bud) -> Arr
     """Follows the flow step by step until the vessel is long enough or meets an end."""
     count = int(bud.length / _STEP)
     sway = gaussian_filter1d(rng.standard_normal(count + 20), 4)[10:-10] * 0.17
-    other: Kind = "vein" if bud.kind == "artery" else "artery"
+    other = KINDS[bud.kind == "artery"]
     (x, y), angle = bud.start, bud.heading
     points = [(x, y)]
     for i in range(count):
