@@ -8,10 +8,8 @@ from ssplain.bench.timing import in_turn
 def test_the_plain_loop_does_the_same_work() -> None:
     """A comparison of speeds means something only if both compute the same map."""
     images, labels = ssplain.data.bundled("fmnist")
-    image = images[0] * 0.9 + 0.1 * torch.rand(
-        1, 28, 28, generator=torch.Generator().manual_seed(0)
-    )
-    image = image * (images[0] > 0)
+    noise = torch.rand(1, 28, 28, generator=torch.Generator().manual_seed(0))
+    image = (images[0] * 0.9 + 0.1 * noise) * (images[0] > 0)
     model = ssplain.models.load("lenet5-fmnist")
     settings = ssplain.preset("fmnist")
     ours = ssplain.SSplain(model, **settings).explain(image, int(labels[0]))

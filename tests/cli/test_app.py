@@ -11,7 +11,7 @@ from tests.cli.test_explain import run
 def test_help_lists_the_commands() -> None:
     done = CliRunner().invoke(app, ["--help"])
     assert done.exit_code == 0
-    for command in ("demo", "explain", "train", "bench"):
+    for command in ("demo", "explain", "vessels", "train", "bench"):
         assert command in done.output
 
 
@@ -29,8 +29,6 @@ def test_unknown_benchmark() -> None:
 def test_benchmark_prints_a_json_line_per_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import ssplain.bench.core
-
-    monkeypatch.setattr(ssplain.bench.core, "cases", lambda: iter([{"a": 1}, {"b": 2.5}]))
+    monkeypatch.setattr("ssplain.bench.core.cases", lambda: iter([{"a": 1}, {"b": 2.5}]))
     done = CliRunner().invoke(app, ["bench", "core"])
     assert [json.loads(line) for line in done.output.splitlines()] == [{"a": 1}, {"b": 2.5}]

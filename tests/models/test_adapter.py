@@ -19,7 +19,7 @@ class TestFrozen:
     def model(self) -> nn.Sequential:
         model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Dropout(), nn.Flatten())
         model[1].eval()
-        model[0].bias.requires_grad = False  # type: ignore[union-attr]
+        model[0].bias.requires_grad = False
         return model
 
     def state(self, model: nn.Module) -> list[object]:

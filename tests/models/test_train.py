@@ -153,7 +153,7 @@ test_train.run(checkpoint=Path({path!r}), progress=stop)
 def test_a_killed_process_can_be_gone_on_with(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     script = KILLED.format(folder=str(Path(__file__).parent), path=str(path))
-    killed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)  # noqa: S603
+    killed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
     assert killed.returncode == -9, killed.stderr.decode()
     path.with_name(f"{path.name}.partial").write_bytes(b"half a file")
     resumed, whole = run(checkpoint=path), run()

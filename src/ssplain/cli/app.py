@@ -10,6 +10,7 @@ from ssplain.cli.bench import bench
 from ssplain.cli.demo import demo
 from ssplain.cli.explain import explain
 from ssplain.cli.train import train
+from ssplain.cli.vessels import vessels
 from ssplain.errors import SSplainError
 
 app = typer.Typer(
@@ -19,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, explain, train, bench):
+for command in (demo, explain, vessels, train, bench):
     app.command()(command)
 
 
