@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from ssplain import __version__
 from ssplain.cli.app import app
-from tests.cli.test_explain import run
+from tests.cli.command import run
 
 
 def test_help_lists_the_commands() -> None:

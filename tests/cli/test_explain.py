@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +8,7 @@ from PIL import Image
 import ssplain
 from ssplain.explain import Explanation
 from ssplain.report import grey, write_png
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run the installed command as a user does."""
-    command = [sys.executable, "-c", "from ssplain.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+from tests.cli.command import run, run_apart
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +22,7 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_writes_a_folder_per_image_and_a_table(digits: Path, tmp_path: Path) -> None:
     files = sorted(digits.glob("*.png"))
-    done = run("explain", *files, "--model", "lenet5-mnist", "--out", tmp_path / "out")
+    done = run_apart("explain", *files, "--model", "lenet5-mnist", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "p only mask" in done.stdout
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("digit-")]
@@ -140,7 +133,7 @@ def test_own_model_by_entry_point(
         "    return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 5), torch.nn.ReLU(),\n"
         "        torch.nn.Flatten(), torch.nn.Linear(4 * 24 * 24, 2))\n"
     )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
     done = run("explain", digits / "digit-0.png", "--model", "mine:build", "--out", tmp_path / "o")
     assert done.returncode == 0, done.stderr
     assert Explanation.load(tmp_path / "o" / "digit-0").probabilities.shape == (1, 2)
