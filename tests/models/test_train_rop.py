@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import balanced_accuracy_score
-from ssplain.models.train import Settings, Step
 from torch import nn
 
+from ssplain.models.train import Settings, Step
 from ssplain.models.train_rop import CLASSES, judge, train_rop
 
 Images = tuple[torch.Tensor, torch.Tensor]

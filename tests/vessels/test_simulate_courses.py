@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from ssplain.vessels.tracing import trace
 
 from ssplain.errors import SSplainError
 from ssplain.vessels.simulate import SimulatedFundus, simulate
 from ssplain.vessels.simulate_courses import find_disc, simulate_on_mask
+from ssplain.vessels.tracing import trace
 
 
 def _star(angles: int = 9) -> np.ndarray:
