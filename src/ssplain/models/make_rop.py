@@ -75,8 +75,8 @@ def make_rop(
             f"Trained on at most {epoch * sum(stage.epochs for stage in stages)} draws, each class "
             f"equally often, from {counts['train']} images with planted disease, turned and "
             f"mirrored, with Adam at learning rates {', '.join(f'{s.lr:g}' for s in stages)} in "
-            f"turn. Balanced accuracy {trained.best.score:.1%} on {counts['validation']} images for "
-            f"validation. Accuracy is balanced accuracy on {counts['test']} test images of trees "
+            f"turn. Balanced accuracy {trained.best.score:.1%} on {counts['validation']} images "
+            f"held out. Accuracy is balanced accuracy on {counts['test']} test images of trees "
             f"that training never saw; recalls: {recalls}. Weights are in half precision. A "
             "stand-in for research on explanations: not trained on patients, not for diagnosis."
         ),
