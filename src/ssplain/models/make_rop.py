@@ -6,7 +6,7 @@ killed run stopped, and after a finished run it only writes the weights and thei
 
 import argparse
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import torch
 
 from ssplain.data.simulated import SimulatedROP
 from ssplain.models.card import ModelCard, save
-from ssplain.models.train import Step, Trained
+from ssplain.models.train import Settings, Step
 from ssplain.models.train_rop import CLASSES, EPOCH, STAGES, Verdict, judge, train_rop
 
 COUNTS = {"train": 9000, "validation": 450, "test": 100}
@@ -24,6 +24,10 @@ def make_rop(
     work: Path,
     out: Path,
     trees: Path | None = None,
+    *,
+    counts: Mapping[str, int] = COUNTS,
+    stages: Sequence[Settings] = STAGES,
+    epoch: int = EPOCH,
     workers: int = 1,
     progress: Callable[[int, Step], None] | None = None,
 ) -> Verdict:
@@ -33,6 +37,9 @@ def make_rop(
         work: folder of the images and checkpoints.
         out: folder to write `weights.safetensors` and `card.json` to.
         trees: folder of vessel masks whose courses to use, instead of simulated ones.
+        counts: images of each split.
+        stages: settings of the stages of training.
+        epoch: training images drawn between two validations.
         workers: processes that simulate.
         progress: called with the number of the stage and where it stands.
 
@@ -43,42 +50,39 @@ def make_rop(
         folder.mkdir(parents=True, exist_ok=True)
     images = {
         split: SimulatedROP(split, count, trees).tensors(work / f"{split}.npz", workers)
-        for split, count in COUNTS.items()
+        for split, count in counts.items()
     }
-    trained = train_rop(images["train"], images["validation"], work, progress=progress)
+    trained = train_rop(
+        images["train"], images["validation"], work, stages=stages, epoch=epoch, progress=progress
+    )
     # Judged as it will be read: rounded to half precision.
     model = copy.deepcopy(trained.model).half().float()
     verdict = judge(model, *images["test"])
-    save(model.half(), _card(trained, verdict, trees), out)
-    return verdict
-
-
-def _card(trained: Trained, verdict: Verdict, trees: Path | None) -> ModelCard:
     recalls = ", ".join(
         f"{name} {recall:.0%}" for name, recall in zip(CLASSES, verdict.recalls, strict=True)
     )
-    drawn = EPOCH * sum(stage.epochs for stage in STAGES)
-    source = "courses of real vessels" if trees else "simulated vessels"
-    return ModelCard(
+    card = ModelCard(
         name="googlenet-rop-trees" if trees else "googlenet-rop",
         architecture="googlenet",
-        dataset=f"simulated fundus images, {source}, disease planted",
+        dataset=f"simulated fundus images on {'real' if trees else 'simulated'} vessel courses",
         classes=CLASSES,
         channels=1,
         size=(224, 224),
         accuracy=verdict.balanced_accuracy,
-        seed=STAGES[0].seed,
+        seed=stages[0].seed,
         date=datetime.now(UTC).date().isoformat(),
         note=(
-            f"Trained on at most {drawn} draws, each class equally often, from {COUNTS['train']} "
-            f"simulated images, turned and mirrored, with Adam at falling learning rates "
-            f"({', '.join(f'{stage.lr:g}' for stage in STAGES)}). Balanced accuracy "
-            f"{trained.best.score:.1%} on {COUNTS['validation']} validation images. Accuracy is "
-            f"balanced accuracy on {COUNTS['test']} test images, of trees that training never saw; "
-            f"recalls: {recalls}. Weights are half precision. A stand-in for research on "
-            "explanations: not trained on patients, and not for diagnosis."
+            f"Trained on at most {epoch * sum(stage.epochs for stage in stages)} draws, each class "
+            f"equally often, from {counts['train']} images with planted disease, turned and "
+            f"mirrored, with Adam at learning rates {', '.join(f'{s.lr:g}' for s in stages)} in "
+            f"turn. Balanced accuracy {trained.best.score:.1%} on {counts['validation']} images "
+            f"held out. Accuracy is balanced accuracy on {counts['test']} test images of trees "
+            f"that training never saw; recalls: {recalls}. Weights are in half precision. A "
+            "stand-in for research on explanations: not trained on patients, not for diagnosis."
         ),
     )
+    save(model.half(), card, out)
+    return verdict
 
 
 def _say(stage: int, step: Step) -> None:
@@ -95,4 +99,5 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=1, help="processes that simulate")
     chosen = parser.parse_args()
     torch.set_num_threads(max(1, chosen.workers))
-    print(make_rop(chosen.work, chosen.out, chosen.trees, chosen.workers, _say))  # noqa: T201
+    verdict = make_rop(chosen.work, chosen.out, chosen.trees, workers=chosen.workers, progress=_say)
+    print(verdict)  # noqa: T201

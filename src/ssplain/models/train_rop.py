@@ -29,9 +29,9 @@ from ssplain.models.train import (
 
 CLASSES = ("Normal", "Pre-plus", "Plus")
 STAGES = (
-    Settings(epochs=6, patience=6, lr=1e-3, seed=0),
-    Settings(epochs=4, patience=4, lr=3e-4, seed=1),
-    Settings(epochs=3, patience=3, lr=5e-5, seed=2),
+    Settings(epochs=3, patience=3, lr=1e-3, seed=0),
+    Settings(epochs=5, patience=5, lr=3e-4, seed=1),
+    Settings(epochs=3, patience=3, lr=6e-5, seed=2),
 )
 EPOCH = 1536  # images between two validations
 

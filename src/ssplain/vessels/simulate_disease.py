@@ -21,12 +21,12 @@ CLASSES = ("Normal", "Pre-plus", "Plus")
 QUADRANTS = ("superotemporal", "inferotemporal", "inferonasal", "superonasal")
 
 # Severity (mean, deviation) of a class; neighbours overlap a little, as graders do.
-_SEVERITY = ((0.05, 0.05), (0.46, 0.075), (0.98, 0.10))
+_SEVERITY = ((0.05, 0.05), (0.46, 0.07), (1.0, 0.11))
 _LEAST_AFFECTED = (4, 2, 3)  # quadrants
-_SPREAD = (1.0, 0.6, 0.0)  # chance that a vessel of a generation is affected in such a quadrant
+_SPREAD = (1.0, 0.7, 0.0)  # chance that a vessel of a generation is affected in such a quadrant
 _SUBCLINICAL = 0.2  # below this severity a quadrant counts as healthy
-_AMPLITUDE = 3.4  # pixels of displacement at severity 1
-_DILATION = 0.85  # added width, as a fraction, at severity 1
+_AMPLITUDE = 4.2  # pixels of displacement at severity 1
+_DILATION = 0.9  # added width, as a fraction, at severity 1
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def draw_severity(rng: np.random.Generator, label: int) -> Array:
     """
     severity = max(0.0, rng.normal(*_SEVERITY[label]))
     affected = rng.permutation(4) < rng.integers(_LEAST_AFFECTED[label], 5)
-    each = severity * rng.uniform(0.85, 1.15, size=4)
+    each = severity * rng.uniform(0.9, 1.1, size=4)
     return np.where(affected, each, rng.uniform(0.0, 0.1, size=4))
 
 
@@ -91,7 +91,7 @@ def plant(
     wider: list[Array] = []
     findings: list[Finding] = []
     shifts: list[Array] = []
-    tone = rng.uniform(0.85, 1.15)  # eyes differ in which of the two signs leads
+    tone = rng.uniform(0.9, 1.1)  # eyes differ in which of the two signs leads
     for course, width in zip(courses, widths, strict=True):
         artery = course.kind == "artery"
         quadrant = quadrant_of(course.points)
@@ -101,7 +101,7 @@ def plant(
         bend = _AMPLITUDE * z * tone if artery else 0.0
         dilation = 1.0 if artery else 1.0 + _DILATION * z * (2.0 - tone)
         natural = rng.uniform(0.0, 0.5)
-        wavelength = zoom * (rng.uniform(16, 27) if artery else rng.uniform(20, 36))
+        wavelength = zoom * (rng.uniform(18, 29) if artery else rng.uniform(20, 36))
         wave = _wave(rng, len(pole), wavelength)
         shift = (zoom * (natural + bend * pole) * wave)[:, None] * _normals(course.points)
         if course.parent >= 0:
