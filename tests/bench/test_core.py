@@ -20,5 +20,5 @@ def test_the_plain_loop_does_the_same_work() -> None:
 
 def test_two_things_are_timed_in_turn() -> None:
     calls: list[str] = []
-    in_turn(lambda: calls.append("a"), lambda: calls.append("b"), 2)
+    in_turn(lambda: calls.append("a"), lambda: calls.append("b"), repeats=2)
     assert calls == ["a", "b"] * 3

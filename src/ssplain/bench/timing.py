@@ -20,18 +20,25 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def in_turn(
-    first: Callable[[], object], second: Callable[[], object], repeats: int
-) -> tuple[float, float, float]:
-    """Time two pieces of work alternately, after one call of each to warm up.
+def in_turn(*works: Callable[[], object], repeats: int) -> list[list[float]]:
+    """Time pieces of work alternately, after one call of each to warm up.
 
     Returns:
-        The median time of each, and the median of the ratios first / second of neighbouring runs.
+        For each piece its times, so that those at the same place were measured close together.
 
-    >>> len(in_turn(lambda: None, lambda: None, 3))
-    3
+    >>> [len(times) for times in in_turn(lambda: None, lambda: None, repeats=3)]
+    [3, 3]
     """
-    first(), second()
-    pairs = [(seconds(first), seconds(second)) for _ in range(repeats)]
-    ratio = statistics.median(a / b for a, b in pairs)
-    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs), ratio
+    for work in works:
+        work()
+    rounds = [[seconds(work) for work in works] for _ in range(repeats)]
+    return [list(times) for times in zip(*rounds, strict=True)]
+
+
+def ratio(first: list[float], second: list[float]) -> float:
+    """Return the median ratio of times that were measured close together.
+
+    >>> ratio([2.0, 9.0, 4.0], [1.0, 3.0, 2.0])
+    2.0
+    """
+    return statistics.median(a / b for a, b in zip(first, second, strict=True))
