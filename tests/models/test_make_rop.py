@@ -21,9 +21,11 @@ def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_
 
     def make(out: Path) -> float:
         return make_rop(
+            {split: SimulatedROP(split, count).tensors() for split, count in COUNTS.items()},
             tmp_path / "work",
             out,
-            counts=COUNTS,
+            name="tiny",
+            origin="simulated images",
             stages=stages,
             epoch=6,
             progress=lambda stage, step: steps.append((stage, step)),
@@ -34,6 +36,8 @@ def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_
     about = card(tmp_path / "one")
     assert about.accuracy == reached
     assert about.classes == ("Normal", "Pre-plus", "Plus")
+    assert (about.name, about.dataset) == ("tiny", "rop")
+    assert "Trained on 6 simulated images" in about.note
     assert (about.architecture, about.channels, about.size) == ("googlenet", 1, (224, 224))
     weights = load_file(tmp_path / "one" / WEIGHTS)
     assert weights["fc.weight"].dtype == torch.float16

@@ -11,10 +11,11 @@ import typer
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
-    from ssplain.models.train import Step
+    from ssplain.models.train import Images, Step
 
-DATASETS = ("mnist", "fmnist")
+DATASETS = ("mnist", "fmnist", "rop")
 VALIDATION = 5000
+SIMULATED = {"train": 9000, "validation": 450, "test": 100}
 
 
 def train(
@@ -22,20 +23,41 @@ def train(
     *,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the IDX files; without it, the one SSPLAIN_DATA names."),
+        typer.Option(
+            help="mnist, fmnist: folder of the IDX files [default: the one SSPLAIN_DATA names]. "
+            "rop: folder per class or CSV table of segmented images, or 'simulated' [default]."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder to write the weights and their card to.")],
+    trees: Annotated[
+        Path | None,
+        typer.Option(help="rop: folder of vessel masks whose courses the simulation takes."),
+    ] = None,
     epochs: Annotated[
-        int, typer.Option(min=1, help="At most so many passes over the images.")
-    ] = 50,
+        int | None,
+        typer.Option(
+            min=1, help="At most so many passes over the images (rop: in each of three stages)."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything drawn at random.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
 ) -> None:
-    """Train LeNet-5 with the paper's settings, stopping early on 5,000 held-out images."""
+    """Train LeNet-5 with the paper's settings, or GoogLeNet on ROP images; stop early."""
     if dataset not in DATASETS:
         raise SSplainError(
             f"There is no data set {dataset!r} to train on; choose one of: {', '.join(DATASETS)}."
         )
+    if dataset == "rop":
+        _train_rop(data, out, trees, epochs=epochs, seed=seed, resume=resume)
+    elif trees is not None:
+        raise SSplainError(f"--trees is for rop, not for {dataset}; leave it out.")
+    else:
+        _train_lenet(dataset, data, out, epochs=epochs or 50, seed=seed, resume=resume)
+
+
+def _train_lenet(
+    dataset: str, data: Path | None, out: Path, *, epochs: int, seed: int, resume: bool
+) -> None:
     from ssplain.data import CLASSES, load
     from ssplain.models import LeNet5, ModelCard, save
     from ssplain.models.train import Settings, accuracy, hold_out, predict
@@ -73,12 +95,78 @@ def train(
     typer.echo(f"Written to {out}")
 
 
+def _train_rop(
+    data: Path | None,
+    out: Path,
+    trees: Path | None,
+    *,
+    epochs: int | None,
+    seed: int,
+    resume: bool,
+) -> None:
+    import dataclasses
+
+    from ssplain.models.card import CARD
+    from ssplain.models.make_rop import make_rop
+    from ssplain.models.train_rop import CLASSES, STAGES
+    from ssplain.report import roc_figure
+
+    work = _prepare(out, resume=resume).parent / "work"
+    work.mkdir(exist_ok=True)
+    simulated = data is None or str(data) == "simulated"
+    images, origin, refused = (
+        _simulated(work, trees) if simulated or data is None else _own_images(data, trees, seed)
+    )
+    stages = [
+        dataclasses.replace(stage, epochs=min(stage.epochs, epochs or stage.epochs), seed=seed + i)
+        for i, stage in enumerate(STAGES)
+    ]
+    name = "googlenet-rop-trees" if trees else "googlenet-rop"
+    with _bar(sum(stage.epochs for stage in stages)) as progress:
+
+        def show(stage: int, step: "Step") -> None:
+            done = sum(earlier.epochs for earlier in stages[: stage - 1])
+            progress(dataclasses.replace(step, epoch=done + step.epoch))
+
+        verdict = make_rop(
+            images, work, out, name=name, origin=origin, stages=stages, progress=show
+        )
+    roc_figure(verdict, CLASSES).savefig(out / "roc.png", dpi=120)
+    typer.echo(f"Rows: true class; columns: predicted {', '.join(CLASSES)}\n{verdict}")
+    typer.echo(f"Written to {out}: weights, {CARD} and roc.png")
+    if refused:
+        typer.echo(f"ssplain: {refused} images were refused, see above.", err=True)
+        raise typer.Exit(2)
+
+
+def _simulated(work: Path, trees: Path | None) -> "tuple[dict[str, Images], str, int]":
+    from ssplain.data import SimulatedROP
+
+    images = {
+        split: SimulatedROP(split, count, trees).tensors(work / f"{split}.npz", workers=2)
+        for split, count in SIMULATED.items()
+    }
+    return images, f"simulated images on {'real' if trees else 'simulated'} vessel courses", 0
+
+
+def _own_images(data: Path, trees: Path | None, seed: int) -> "tuple[dict[str, Images], str, int]":
+    from ssplain.data import read_rop
+
+    if trees is not None:
+        raise SSplainError("--trees is for simulated images; leave out it or --data.")
+    found = read_rop(data)
+    typer.echo(found.report(), err=True)
+    sides = zip(("train", "validation", "test"), found.split(seed=seed), strict=True)
+    images = {side: (found.images[rows], found.labels[rows]) for side, rows in sides}
+    return images, f"images of {len(set(found.infants))} infants", len(found.refused)
+
+
 def _prepare(out: Path, *, resume: bool) -> Path:
     """Make the folder and return its checkpoint's path, refusing to write over another run."""
     checkpoint = out / "checkpoint.safetensors"
     if (out / "card.json").exists():
         raise SSplainError(f"{out} already holds a trained model; give another folder with --out.")
-    if checkpoint.exists() and not resume:
+    if (checkpoint.exists() or (out / "work").exists()) and not resume:
         raise SSplainError(
             f"{out} holds a run that was stopped; go on with it by --resume, or give another "
             "folder with --out."

@@ -1,4 +1,4 @@
-"""Data sets and image files: what comes with the package, MNIST and Fashion-MNIST, and pictures.
+"""Data sets and image files: what comes with the package, MNIST, Fashion-MNIST, ROP, pictures.
 
 Everything comes out as tensors with a background of exactly zero; no value is normalised here.
 """
@@ -6,5 +6,19 @@ Everything comes out as tensors with a background of exactly zero; no value is n
 from ssplain.data.bundled import bundled
 from ssplain.data.idx import CLASSES, load
 from ssplain.data.images import read_image, resize
+from ssplain.data.rop_folder import ROPFolder, read_rop
+from ssplain.data.rop_truth import Truth, bundled_truth
+from ssplain.data.simulated import SimulatedROP
 
-__all__ = ["CLASSES", "bundled", "load", "read_image", "resize"]
+__all__ = [
+    "CLASSES",
+    "ROPFolder",
+    "SimulatedROP",
+    "Truth",
+    "bundled",
+    "bundled_truth",
+    "load",
+    "read_image",
+    "read_rop",
+    "resize",
+]

@@ -10,14 +10,15 @@ from ssplain.errors import SSplainError
 ASSETS = Path(__file__).parents[1] / "assets"
 
 # name -> file of the assets folder, with uint8 `images` (N, H, W) and `labels` (N,)
-_FILES = {"mnist": "mnist.npz", "fmnist": "fmnist.npz"}
+_FILES = {"mnist": "mnist.npz", "fmnist": "fmnist.npz", "rop": "rop/images.npz"}
 
 
 def bundled(name: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the images and labels of a data set that the package carries.
 
     Args:
-        name: "mnist" or "fmnist": the first 500 images of the test set.
+        name: "mnist" or "fmnist": the first 500 images of the test set; "rop": 100 simulated
+            segmented fundus images, whose truth `bundled_truth` tells.
 
     Returns:
         Images (N, 1, H, W) in [0, 1] as 32-bit floats, and labels (N,) as 64-bit integers.

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-_AUXILIARY = ("aux1.", "aux2.")  # heads that only help training; published weights carry them
+AUXILIARY = ("aux1.", "aux2.")  # heads that only help training; published weights carry them
 
 
 class ConvBlock(nn.Module):
@@ -114,7 +114,7 @@ class GoogLeNet(nn.Module):
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> Any:  # noqa: ANN401 - torch's own type is not public
         """Load weights; those of auxiliary heads, which this network has not, are left out."""
-        kept = {k: v for k, v in state_dict.items() if not k.startswith(_AUXILIARY)}
+        kept = {k: v for k, v in state_dict.items() if not k.startswith(AUXILIARY)}
         return super().load_state_dict(kept, strict, assign)
 
 

@@ -18,11 +18,22 @@ from torch import nn
 
 from ssplain.errors import SSplainError
 from ssplain.models.card import BUNDLED, CARD, WEIGHTS, ModelCard, fingerprint, folder_of
+from ssplain.models.googlenet import AUXILIARY, GoogLeNet
 from ssplain.models.lenet import LeNet5
 from ssplain.models.program import read_program
 
-# name -> builds the network with fresh weights
-ARCHITECTURES: dict[str, Callable[[], nn.Module]] = {"lenet5": LeNet5}
+Weights = dict[str, torch.Tensor]
+
+
+def _googlenet(weights: Weights) -> nn.Module:
+    return GoogLeNet(classes=len(weights.get("fc.weight", ())) or 3)
+
+
+# name -> builds the network that such weights are for
+ARCHITECTURES: dict[str, Callable[[Weights], nn.Module]] = {
+    "lenet5": lambda _: LeNet5(),
+    "googlenet": _googlenet,
+}
 
 _ENTRY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _PICKLED = (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt")
@@ -41,7 +52,7 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
             - `package.module:function`, which is imported and called without arguments, and must
               return a module, or a function of a batch of images. This runs code of that package,
               so name only what you trust.
-        architecture: For a `.safetensors` file: "lenet5". Not needed for the
+        architecture: For a `.safetensors` file: "lenet5" or "googlenet". Not needed for the
             `weights.safetensors` of a folder with a `card.json`.
 
     Returns:
@@ -101,7 +112,8 @@ def _from_weights(path: Path, architecture: str | None) -> nn.Module:
             f"{path} is not a readable safetensors file ({error}); save it again with "
             "safetensors.torch.save_file."
         ) from error
-    model = ARCHITECTURES[architecture]()
+    model = ARCHITECTURES[architecture](weights)
+    weights = {k: v for k, v in weights.items() if not k.startswith(AUXILIARY)}
     _check_fit(path, architecture, model.state_dict(), weights)
     model.load_state_dict(weights)
     return model.eval()

@@ -3,6 +3,7 @@
 from ssplain.report.figure import figure
 from ssplain.report.page import page
 from ssplain.report.render import enlarge, grey, heat, mask_view, overlay, top_view, write_png
+from ssplain.report.roc import roc_figure
 from ssplain.report.save import save
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "mask_view",
     "overlay",
     "page",
+    "roc_figure",
     "save",
     "top_view",
     "write_png",

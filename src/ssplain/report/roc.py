@@ -1,0 +1,38 @@
+"""ROC curves of a classifier, each class against the rest."""
+
+from collections.abc import Sequence
+
+from matplotlib import colormaps
+from matplotlib.figure import Figure
+
+from ssplain.models.train_rop import Verdict
+
+
+def roc_figure(verdict: Verdict, classes: Sequence[str]) -> Figure:
+    """Draw one curve per class, with the area under it in the legend.
+
+    >>> import torch
+    >>> from ssplain.models.train_rop import judge
+    >>> images = torch.eye(3).reshape(3, 1, 1, 3)
+    >>> verdict = judge(torch.nn.Flatten(), images, torch.arange(3))
+    >>> len(roc_figure(verdict, ["a", "b", "c"]).axes[0].lines)
+    4
+    """
+    drawing = Figure(figsize=(4.2, 4), layout="constrained")
+    axes = drawing.subplots()
+    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle=":")
+    colours = colormaps["viridis"]
+    styles = ("-", "--", "-.")
+    for i, (name, (false, true), area) in enumerate(
+        zip(classes, verdict.roc, verdict.auc, strict=True)
+    ):
+        axes.plot(
+            false,
+            true,
+            color=colours(i / max(1, len(classes) - 1) * 0.8),
+            linestyle=styles[i % len(styles)],
+            label=f"{name}, area {area:.3f}",
+        )
+    axes.set(xlabel="false positive rate", ylabel="true positive rate", aspect="equal")
+    axes.legend(loc="lower right", frameon=False)
+    return drawing
