@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import save_file
 
 from ssplain.errors import SSplainError
-from ssplain.models import LeNet5, card, load, save
+from ssplain.models import GoogLeNet, LeNet5, card, load, save
 from ssplain.models.card import WEIGHTS, folder_of
 
 IMAGES = torch.rand(4, 1, 28, 28, generator=torch.Generator().manual_seed(0))
@@ -122,3 +122,12 @@ def test_an_entry_point_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     }.items():
         with pytest.raises(SSplainError, match=complaint):
             load(entry)
+
+
+def test_published_googlenet_weights_load_with_their_classes(tmp_path: Path) -> None:
+    """Weights with auxiliary heads and another number of classes, as torchvision publishes them."""
+    weights = GoogLeNet(classes=7).state_dict()
+    weights |= {"aux1.fc2.weight": torch.zeros(7, 4), "aux2.fc2.bias": torch.zeros(7)}
+    save_file(weights, tmp_path / "googlenet.safetensors")
+    model = load(tmp_path / "googlenet.safetensors", "googlenet")
+    assert model(torch.zeros(1, 3, 64, 64)).shape == (1, 7)

@@ -41,7 +41,7 @@ class BranchTruth:
         generation: 0 at the disc, one more at each branching.
         quadrant: name of the quadrant around the disc that holds its middle.
         width: mean width in pixels, dilation included.
-        dilation: factor planted on its width; 1 is healthy.
+        dilation: mean factor planted on its width; 1 is healthy.
         amplitude: of its wiggles, in pixels.
         wavelength: of its wiggles, in pixels.
         curvature: mean absolute curvature, 1/pixel.

@@ -35,7 +35,7 @@ class Finding:
 
     Attributes:
         severity: 0 in a healthy vessel, about 1 in a vessel of typical plus disease.
-        dilation: factor on its width.
+        dilation: mean factor on its width; the dilation fades towards the periphery.
         amplitude: of its wiggles, in pixels.
         wavelength: of its wiggles, in pixels.
         quadrant: index into `QUADRANTS`.
@@ -109,12 +109,13 @@ def plant(
             shift += shifts[course.parent][course.attach] * fade[:, None]
         diseased = z > _SUBCLINICAL and pole.max() > 0.2
         points.append(course.points + shift)
-        wider.append(width * (1 + (dilation - 1) * pole) * _unevenness(rng, len(pole)))
+        factor = 1 + (dilation - 1) * pole
+        wider.append(width * factor * _unevenness(rng, len(pole)))
         shifts.append(shift)
         findings.append(
             Finding(
                 severity=z if diseased else 0.0,
-                dilation=dilation,
+                dilation=float(factor.mean()),
                 amplitude=zoom * (natural + bend),
                 wavelength=wavelength,
                 quadrant=quadrant,
