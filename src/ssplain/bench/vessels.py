@@ -1,13 +1,14 @@
 """What vessel measures cost: tracing, calibre and curvature of a 224 x 224 image on one core."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from skimage.morphology import skeletonize
 
+from ssplain.bench.timing import in_turn, ratio
 from ssplain.vessels import trace
 
 SIZE = 224
@@ -27,15 +28,15 @@ def cases() -> Iterator[dict[str, object]]:
         ("the same with principal curves", lambda: trace(image, method="principal-curve")),
         ("eigenvectors by an eigensolver", lambda: eigenvectors(image)),
     ):
-        spent, base = in_turn(task, thin)
+        spent, base = in_turn(task, thin, repeats=ROUNDS)
         yield {
             "case": name,
             "size": SIZE,
             "branches": len(trace(image).branches),
             "vessel_pixels": int((image > 0).sum()),
-            "ms": round(1e3 * spent, 2),
-            "thinning_ms": round(1e3 * base, 2),
-            "ratio_to_thinning": round(spent / base, 1),
+            "ms": round(1e3 * median(spent), 2),
+            "thinning_ms": round(1e3 * median(base), 2),
+            "ratio_to_thinning": round(ratio(spent, base), 1),
         }
 
 
@@ -65,16 +66,3 @@ def eigenvectors(image: NDArray[np.float64], sigma: float = 2.0) -> object:
     """The part of the curvature that a closed form replaces: eigenvectors of every Hessian."""
     xx, xy, yy = (gaussian_filter(image, sigma, order=order) for order in ((0, 2), (1, 1), (2, 0)))
     return np.linalg.eigh(np.stack([xx, xy, xy, yy], axis=-1).reshape(-1, 2, 2))
-
-
-def in_turn(task: Callable[[], object], base: Callable[[], object]) -> tuple[float, float]:
-    """Time two things in turn; the medians of their processor time in seconds."""
-    times = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        task()
-        middle = time.process_time()
-        base()
-        times.append((middle - start, time.process_time() - middle))
-    spent, other = np.median(times, axis=0)
-    return float(spent), float(other)
