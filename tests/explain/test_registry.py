@@ -18,7 +18,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "ssplain-1": {"iterations": 3},
     "integrated-gradients": {"steps": 20},
     "occlusion": {"window": 5, "stride": 3},
-    "lime": {"samples": 20},
+    "lime": {"samples": 20, "alpha": 1e-3},
     "kernel-shap": {"samples": 20},
     "extremal-perturbation": {"iterations": 5},
 }

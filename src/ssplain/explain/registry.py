@@ -10,6 +10,7 @@ from ssplain.explain.gradient import InputXGradient, IntegratedGradients, Salien
 from ssplain.explain.occlusion import Occlusion
 from ssplain.explain.presets import PRESETS
 from ssplain.explain.protocol import Explainer
+from ssplain.explain.sampled import KernelShap, Lime
 from ssplain.explain.ssplain import SSplain
 
 Family = Literal["ssplain", "gradient", "perturbation", "control"]
@@ -52,6 +53,11 @@ def _ssplain(norm: Literal["l0", "l1"]) -> Method:
     )
 
 
+def _everywhere(**settings: object) -> dict[str, dict[str, object]]:
+    """Give the same settings for each data set."""
+    return dict.fromkeys(PRESETS, settings)
+
+
 _METHODS = (
     _ssplain("l0"),
     _ssplain("l1"),
@@ -86,6 +92,26 @@ _METHODS = (
             "fmnist": {"window": 1, "stride": 1},
             "rop": {"window": 16, "stride": 4},
         },
+    ),
+    Method(
+        "lime",
+        "LIME",
+        "perturbation",
+        "Ribeiro et al., KDD 2016",
+        Lime,
+        needs_gradient=False,
+        deterministic=False,
+        paper=_everywhere(samples=200),
+    ),
+    Method(
+        "kernel-shap",
+        "KernelSHAP",
+        "perturbation",
+        "Lundberg and Lee, NIPS 2017",
+        KernelShap,
+        needs_gradient=False,
+        deterministic=False,
+        paper=_everywhere(samples=200),
     ),
     Method("intensity", "Intensity", "control", "the image", Intensity, needs_gradient=False),
     Method(
