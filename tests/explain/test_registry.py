@@ -20,7 +20,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "occlusion": {"window": 5, "stride": 3},
     "lime": {"samples": 20, "alpha": 1e-3},
     "kernel-shap": {"samples": 20},
-    "extremal-perturbation": {"iterations": 5},
+    "extremal-perturbation": {"iterations": 5, "step": 2, "sigma": 2.0},
 }
 
 
