@@ -8,6 +8,7 @@ from ssplain.errors import SSplainError
 from ssplain.explain.controls import Intensity, RandomInSupport, RandomPixels
 from ssplain.explain.extremal import ExtremalPerturbation
 from ssplain.explain.gradient import InputXGradient, IntegratedGradients, Saliency
+from ssplain.explain.hooked import DeepShap, GuidedGradCam
 from ssplain.explain.occlusion import Occlusion
 from ssplain.explain.presets import PRESETS
 from ssplain.explain.protocol import Explainer
@@ -83,6 +84,23 @@ _METHODS = (
         "gradient",
         "Sundararajan et al., ICML 2017",
         IntegratedGradients,
+        needs_gradient=True,
+    ),
+    Method(
+        "guided-grad-cam",
+        "Guided Grad-CAM",
+        "gradient",
+        "Selvaraju et al., ICCV 2017",
+        GuidedGradCam,
+        needs_gradient=True,
+        paper={"rop": {"layer": "inception5b"}},
+    ),
+    Method(
+        "deep-shap",
+        "DeepSHAP",
+        "gradient",
+        "Lundberg and Lee, NIPS 2017",
+        DeepShap,
         needs_gradient=True,
     ),
     Method(
