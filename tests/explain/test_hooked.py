@@ -4,6 +4,7 @@ import captum.attr
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import max_pool2d, relu
 
 from ssplain import SSplainError
 from ssplain.explain.clone import guided, safe_clone
@@ -69,6 +70,25 @@ def test_deep_shap_adds_up(kind: type[Small]) -> None:
     torch.testing.assert_close(maps.sum((1, 2, 3)), difference, atol=1e-5, rtol=1e-4)
 
 
+class Pooled(Small):
+    """Pools as GoogLeNet does, overlapping, once as a module and once as a function."""
+
+    def __init__(self, channels: int = 1, classes: int = 3) -> None:
+        super().__init__(channels, classes)
+        self.wide = nn.MaxPool2d(3, stride=2, ceil_mode=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = max_pool2d(self.wide(relu(self.conv(x))), 3, 1, padding=1)
+        return self.full2(relu(self.full1(self.pool(x).flatten(1))))  # type: ignore[no-any-return]
+
+
+def test_deep_shap_adds_up_where_windows_overlap() -> None:
+    model, images = small(Pooled), pictures()
+    maps = DeepShap(model).attribute(images, 2, over="mean")
+    difference = (model(images) - model(torch.zeros_like(images)))[:, 2].detach()
+    torch.testing.assert_close(maps.sum((1, 2, 3)), difference, atol=1e-5, rtol=1e-4)
+
+
 def test_deep_shap_warns_where_it_cannot_see() -> None:
     with pytest.warns(RuntimeWarning, match=r"DeepSHAP do not add up for \d of 3 images"):
         DeepShap(small(Undecided)).attribute(pictures(), 2)
@@ -97,7 +117,7 @@ def test_guided_grad_cam_takes_a_whole_block() -> None:
     torch.testing.assert_close(maps, expected, atol=1e-6 * float(expected.abs().max()), rtol=1e-3)
 
 
-@pytest.mark.parametrize("kind", [*KINDS, Undecided])
+@pytest.mark.parametrize("kind", [*KINDS, Pooled, Undecided])
 def test_the_clone_computes_the_same(kind: type[Small]) -> None:
     model = small(kind)
     clone = safe_clone(model)

@@ -33,6 +33,8 @@ _METHODS: dict[str, type[nn.Module]] = {
     "sigmoid": nn.Sigmoid,
 }
 
+LOWEST = -1e30
+
 
 def safe_clone(model: object, *, trace: bool = True) -> nn.Module:
     """Return a copy in evaluation mode whose activations are modules of their own, not in place.
@@ -87,6 +89,53 @@ def guided(model: nn.Module) -> nn.Module:
     return model
 
 
+def without_overlap(model: nn.Module) -> nn.Module:
+    """Make every max-pooling of a clone work on copies of its windows, and return it.
+
+    Captum's rule for max-pooling counts a pixel once however many windows it wins, so that scores
+    do not add up where windows overlap, as in GoogLeNet. Side by side they cannot.
+
+    >>> pool = nn.MaxPool2d(3, stride=2, padding=1, ceil_mode=True)
+    >>> x = torch.randn(2, 3, 10, 7)
+    >>> torch.equal(without_overlap(nn.Sequential(pool))(x), pool(x))
+    True
+    """
+    for parent in list(model.modules()):
+        for name, child in parent.named_children():
+            if isinstance(child, nn.MaxPool2d) and child.dilation in (1, (1, 1)):
+                setattr(parent, name, _WindowPool(child))
+    return model
+
+
+class _WindowPool(nn.Module):
+    """Lays the windows of a max-pooling side by side, then pools each."""
+
+    def __init__(self, pool: nn.MaxPool2d) -> None:
+        super().__init__()
+        self.settings = (pool.padding, pool.dilation, pool.ceil_mode)
+        self.kernel, self.stride = _pair(pool.kernel_size), _pair(pool.stride)
+        self.pool = nn.MaxPool2d((1, self.kernel[0] * self.kernel[1]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        (kh, kw), (sh, sw) = self.kernel, self.stride
+        shape = torch.empty(x.shape, device="meta")
+        rows, columns = functional.max_pool2d(
+            shape, self.kernel, self.stride, *self.settings
+        ).shape[2:]
+        top, left = _pair(self.settings[0])
+        bottom = (rows - 1) * sh + kh - x.shape[2] - top
+        right = (columns - 1) * sw + kw - x.shape[3] - left
+        # beyond the border lies what no window takes for its maximum
+        wide = functional.pad(x, (left, right, top, bottom), value=LOWEST)
+        windows = wide.unfold(2, kh, sh).unfold(3, kw, sw).flatten(4)
+        pooled: Tensor = self.pool(windows.flatten(2, 3))
+        return pooled.reshape(*x.shape[:2], rows, columns)
+
+
+def _pair(size: int | tuple[int, ...]) -> tuple[int, ...]:
+    return (size, size) if isinstance(size, int) else size
+
+
 def _separate(traced: fx.GraphModule) -> fx.GraphModule:
     """Give each use of an activation a module of its own."""
     used: set[str] = set()
@@ -109,6 +158,10 @@ def _fresh(traced: fx.GraphModule, node: fx.Node, used: set[str]) -> nn.Module |
     """Return the module to put in a node's place, if it needs one."""
     if node.op == "call_function" and node.target in _FUNCTIONS:
         return _FUNCTIONS[node.target]()
+    if node.op == "call_function" and node.target is functional.max_pool2d:
+        names = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+        given = {**dict(zip(names, node.args[1:], strict=False)), **node.kwargs}
+        return nn.MaxPool2d(**given)  # type: ignore[arg-type]
     if node.op == "call_method" and node.target in _METHODS:
         return _METHODS[str(node.target)]()
     if node.op == "call_module":

@@ -33,7 +33,9 @@ def warn_if_incomplete(name: str, maps: Tensor, question: Question, baseline: Te
     empty = question.answers(lambda at: start[at], everyone)
     scores, difference = maps.flatten(1), whole - empty
     size = torch.maximum(scores.abs().sum(1), difference.abs())
-    error = (scores.sum(1) - difference).abs() / size.clamp(min=torch.finfo(maps.dtype).tiny)
+    # below a thousandth of the output itself, the difference is little but rounding
+    size = torch.maximum(size, 1e-3 * whole.abs()).clamp(min=torch.finfo(maps.dtype).tiny)
+    error = (scores.sum(1) - difference).abs() / size
     bad = error > TOLERANCE
     if bool(bad.any()):
         warnings.warn(

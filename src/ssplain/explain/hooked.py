@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from ssplain.errors import SSplainError
-from ssplain.explain.clone import guided, safe_clone
+from ssplain.explain.clone import guided, safe_clone, without_overlap
 from ssplain.explain.completeness import warn_if_incomplete
 from ssplain.explain.inputs import as_batch
 from ssplain.explain.protocol import Attributor, Question
@@ -111,7 +111,8 @@ class DeepShap(Attributor):
                 f"(B, {images.shape[1]}, {images.shape[2]}, {images.shape[3]}) as the images have."
             )
         baselines = given.to(images).expand(-1, images.shape[1], -1, -1)
-        network = _Answers(_with_model(question, safe_clone(self.classifier.model)))
+        clone = without_overlap(safe_clone(self.classifier.model))
+        network = _Answers(_with_model(question, clone))
         total = torch.zeros_like(images)
         for i in range(len(baselines)):
             baseline = baselines[i : i + 1]
