@@ -106,8 +106,14 @@ class Question:
 
         return torch.cat(self.run(work, len(images)))
 
-    def run(self, work: Callable[[slice], T], count: int) -> list[T]:
-        """Work through `count` items in batches that fit, telling the progress."""
+    def run(self, work: Callable[[slice], T], count: int, weight: int = 1) -> list[T]:
+        """Work through `count` items in batches that fit, telling the progress.
+
+        Args:
+            work: what to do with some of the items.
+            count: how many there are.
+            weight: how many images' room one of them takes.
+        """
 
         def told(rows: slice) -> T:
             result = work(rows)
@@ -115,7 +121,7 @@ class Question:
                 self.progress(rows.stop, count)
             return result
 
-        return run_in_batches(told, count, self.batch_size)
+        return run_in_batches(told, count, max(1, self.batch_size // weight))
 
 
 class Attributor(ABC):
