@@ -8,6 +8,7 @@ from captum.attr import PerturbationAttribution
 from torch import Tensor
 
 from ssplain.errors import SSplainError
+from ssplain.explain.checks import require as _require
 from ssplain.explain.inputs import (
     Start,
     Support,
@@ -232,23 +233,6 @@ def _outside_last(masks: Tensor, support: Tensor) -> Tensor:
     lowest = masks.masked_fill(~support, torch.inf).amin((1, 2, 3), keepdim=True)
     below = torch.nextafter(lowest, torch.full_like(lowest, -torch.inf)).clamp(max=0.0)
     return torch.where(support, masks, below)
-
-
-def _require(
-    name: str,
-    value: float,
-    *,
-    least: float | None = None,
-    above: float | None = None,
-    whole: bool = False,
-) -> None:
-    """Complain unless a setting is a number in its range."""
-    kinds = int if whole else (int, float)
-    right = isinstance(value, kinds) and not isinstance(value, bool) and value == value  # noqa: PLR0124
-    if right and (least is None or value >= least) and (above is None or value > above):
-        return
-    bound = f"of at least {least}" if least is not None else f"above {above}"
-    raise SSplainError(f"{name}={value!r} does not work; give a {'whole ' * whole}number {bound}.")
 
 
 def _describe(setting: object) -> object:

@@ -1,0 +1,132 @@
+"""`ssplain bench explainers`: what each explainer takes per image, and against SSplain.
+
+Every explainer runs at the paper's settings on all images in one call, with its own best batching.
+"""
+
+import statistics
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import captum.attr
+import torch
+from torch import Tensor
+
+from ssplain.bench.timing import in_turn, seconds
+from ssplain.data import bundled
+from ssplain.explain.registry import make, method, names
+from ssplain.models import load
+from ssplain.models.card import BUNDLED
+
+Case = dict[str, Any]
+
+# data set -> model and number of images
+SETS = {
+    "mnist": ("lenet5-mnist", 100),
+    "fmnist": ("lenet5-fmnist", 100),
+    "rop": ("googlenet-rop", 8),
+}
+PATIENCE = 5.0  # seconds after which an explainer is not measured again
+
+
+def cases() -> Iterator[Case]:
+    """Yield the cases: batching first, then the paper's table of times for each data set."""
+    yield from _against_captum()
+    yield _extremal_in_batch()
+    for dataset, (model, count) in SETS.items():
+        if model in BUNDLED:
+            yield from times(dataset, model, count)
+
+
+def times(dataset: str, model: str, count: int, repeats: int = 5) -> Iterator[Case]:
+    """Yield mean and standard deviation of the time per image of each explainer.
+
+    The deviation is that of whole calls, so it tells how far the machine was to be trusted. Each
+    call is followed by one of SSplain, and the ratio is the median over these pairs.
+
+    Args:
+        dataset: "mnist", "fmnist" or "rop".
+        model: a bundled model.
+        count: images.
+        repeats: calls; fewer for an explainer that takes long.
+
+    >>> next(times("mnist", "lenet5-mnist", 2, repeats=2))["explainer"]
+    'SSplain-0'
+    """
+    network = load(model)
+    images, labels = (part[:count] for part in bundled(dataset))
+
+    def call(name: str) -> Callable[[], Tensor]:
+        explainer = make(name, network, dataset)
+        return lambda: explainer.attribute(images, labels)
+
+    ours = call("ssplain-0")
+    ours()
+    for name in names():
+        if method(name).family == "control":
+            continue
+        theirs, pairs = call(name), list[tuple[float, float]]()
+        make(name, network, dataset).attribute(images[:1], labels[:1])
+        while len(pairs) < repeats and sum(a for a, _ in pairs) < PATIENCE:
+            pairs.append((seconds(theirs), seconds(ours)))
+        spent = [1e3 * a / count for a, _ in pairs]
+        yield {
+            "case": f"time per image, {dataset}",
+            "explainer": method(name).title,
+            "family": method(name).family,
+            "images": count,
+            "calls": len(pairs),
+            "ms_mean": round(statistics.mean(spent), 3),
+            "ms_sd": round(statistics.stdev(spent), 3) if len(spent) > 1 else None,
+            "times_ssplain": round(statistics.median(a / b for a, b in pairs), 2),
+        }
+
+
+def _against_captum() -> Iterator[Case]:
+    """Time LIME and KernelSHAP against Captum's loop over images, at the same settings."""
+    model, few, many = load("lenet5-mnist"), 3, 50
+    images, labels = bundled("mnist")
+    for name, theirs in (("lime", captum.attr.Lime), ("kernel-shap", captum.attr.KernelShap)):
+        explainer = make(name, model, "mnist")
+
+        def ours(explainer: Any = explainer) -> None:  # noqa: ANN401
+            explainer.attribute(images[:many], labels[:many])
+
+        def loop(theirs: Any = theirs) -> None:  # noqa: ANN401
+            with warnings.catch_warnings(), torch.no_grad():
+                warnings.simplefilter("ignore")  # it advises against what is measured here
+                for i in range(few):
+                    theirs(model).attribute(images[i : i + 1], target=int(labels[i]), n_samples=200)
+
+        quick, slow, ratio = in_turn(ours, loop, 1)
+        yield {
+            "case": f"{method(name).title} over Captum's loop, per image, 200 samples, lenet5",
+            "images": many,
+            "loop_images": few,
+            "ms_per_image": round(1e3 * quick / many, 3),
+            "loop_ms_per_image": round(1e3 * slow / few, 3),
+            "times_faster": round(many / few / ratio, 1),
+        }
+
+
+def _extremal_in_batch() -> Case:
+    """Time Extremal Perturbation on 16 images at once against one by one."""
+    explainer = make("extremal-perturbation", load("lenet5-mnist"), "mnist", iterations=50)
+    images, labels = bundled("mnist")
+    together, few = 16, 4
+
+    def one_by_one() -> None:
+        for i in range(few):
+            explainer.attribute(images[i : i + 1], labels[i : i + 1])
+
+    quick, slow, ratio = in_turn(
+        lambda: explainer.attribute(images[:together], labels[:together]), one_by_one, 3
+    )
+    return {
+        "case": "Extremal Perturbation in a batch over one by one, 50 iterations, lenet5",
+        "images": together,
+        "loop_images": few,
+        "ms_per_image": round(1e3 * quick / together, 3),
+        "loop_ms_per_image": round(1e3 * slow / few, 3),
+        "times_faster": round(together / few / ratio, 1),
+    }

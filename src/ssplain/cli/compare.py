@@ -1,0 +1,129 @@
+"""`ssplain compare`: what different explainers say about the same images, side by side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ssplain.errors import SSplainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from ssplain.explain.compare import Compared
+    from ssplain.models import ModelCard
+
+
+def compare(
+    images: Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, JPEG or BMP.")],
+    *,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Bundled name (lenet5-mnist, lenet5-fmnist), folder written by `ssplain train`, "
+            ".safetensors (with --architecture), .pt2, or package.module:function."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder to write the picture and the maps to.")],
+    explainers: Annotated[
+        str, typer.Option(help="'all', or names with commas between, such as ssplain-0,saliency.")
+    ] = "all",
+    architecture: Annotated[
+        str | None, typer.Option(help="Architecture of a .safetensors file, such as lenet5.")
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset", help="The paper's settings for mnist, fmnist or rop [default: the model's]."
+        ),
+    ] = None,
+    target: Annotated[
+        int | None, typer.Option(help="Class to explain [default: the prediction].")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="For explainers that draw at random.")] = 0,
+) -> None:
+    """Compare explainers on image files: one picture, all maps, and a table of times."""
+    from rich.progress import track
+
+    from ssplain.cli.explain import _card_of
+    from ssplain.explain import PRESETS
+    from ssplain.explain.compare import compare as run
+    from ssplain.explain.registry import names
+    from ssplain.models import load
+
+    chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
+    network, card = load(model, architecture), _card_of(model)
+    if dataset is None and card is not None and card.dataset in PRESETS:
+        dataset = card.dataset
+    batch = _read_all(images, card)
+    steps = run(network, batch, target, explainers=chosen, dataset=dataset, seed=seed)
+    compared = list(track(steps, "Explaining", total=len(chosen), transient=True))
+    for one in compared:
+        if one.complaint:
+            typer.echo(f"ssplain: {one.method.title} is left out: {one.complaint}", err=True)
+    _write(out, images, batch, compared)
+    _table(compared, len(batch))
+    typer.echo(f"Look at {out / 'comparison.png'}; the maps are in {out / 'maps.npz'}.")
+
+
+def _read_all(paths: "Sequence[Path]", card: "ModelCard | None") -> "Tensor":
+    """Read the images as one batch, resized to what the model takes where its card says it."""
+    import torch
+
+    from ssplain.data import read_image, resize
+
+    batch = [read_image(path) for path in paths]
+    if card is not None:
+        batch = [i if i.shape[1:] == card.size else resize(i, card.size) for i in batch]
+    for path, image in zip(paths, batch, strict=True):
+        if image.shape != batch[0].shape:
+            raise SSplainError(
+                f"{path} has shape {tuple(image.shape)} and {paths[0]} {tuple(batch[0].shape)}; "
+                "images are compared in one picture, so give images of one size and kind."
+            )
+    return torch.stack(batch)
+
+
+def _write(
+    out: Path, paths: "Sequence[Path]", batch: "Tensor", compared: "Sequence[Compared]"
+) -> None:
+    """Write the picture and the maps."""
+    from io import BytesIO
+
+    import numpy as np
+
+    from ssplain.files import write_whole
+    from ssplain.report.compare import comparison
+
+    picture, arrays = BytesIO(), BytesIO()
+    drawing = comparison(batch, compared, [path.stem for path in paths])
+    drawing.savefig(picture, format="png", dpi=150)
+    maps = {one.method.name: one.maps.numpy() for one in compared if one.maps is not None}
+    np.savez_compressed(arrays, allow_pickle=False, **maps)
+    write_whole(out / "comparison.png", picture.getvalue())
+    write_whole(out / "maps.npz", arrays.getvalue())
+
+
+def _table(compared: "Sequence[Compared]", count: int) -> None:
+    """Print what each explainer took."""
+    from rich.console import Console
+    from rich.table import Table
+
+    ours = next((c.seconds for c in compared if c.method.family == "ssplain" and c.seconds), None)
+    shown = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("explainer", "family", "reference"):
+        shown.add_column(column, no_wrap=True)
+    for column in ("ms per image", "times SSplain's"):
+        shown.add_column(column, justify="right", no_wrap=True)
+    for one in compared:
+        if one.maps is not None:
+            ratio = f"{one.seconds / ours:.2f}" if ours else "-"
+            about = (one.method.title, one.method.family, one.method.reference)
+            shown.add_row(*about, f"{1e3 * one.seconds:.1f}", ratio)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    console.print(shown)
+    typer.echo(f"Times of one run on {count} image(s) together, after the model was woken up.")

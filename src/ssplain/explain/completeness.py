@@ -1,0 +1,48 @@
+"""Do the scores add up? The check that tells a broken attribution from a working one."""
+
+import warnings
+
+import torch
+from torch import Tensor
+
+from ssplain.explain.protocol import Question
+
+TOLERANCE = 0.1
+
+
+def warn_if_incomplete(name: str, maps: Tensor, question: Question, baseline: Tensor) -> Tensor:
+    r"""Warn unless each map adds up to the difference that it explains.
+
+    Integrated Gradients and DeepLIFT promise \(\sum_i A_i = f(X) - f(B)\) for the baseline B. Too
+    few steps, or an activation that the method could not see, break the promise silently.
+
+    Args:
+        name: of the explainer, for the warning.
+        maps: `(N, C, H, W)`, before the channels are joined.
+        question: what was explained.
+        baseline: one image `(1, C, H, W)`, or `(N, C, H, W)`.
+
+    Returns:
+        The error of each image, as a share of its scores without their signs or of what they
+        should add up to, whichever is larger, `(N,)`.
+    """
+    images = question.images
+    everyone = torch.arange(len(images), device=images.device)
+    start = baseline.expand_as(images)
+    whole = question.answers(lambda at: images[at], everyone)
+    empty = question.answers(lambda at: start[at], everyone)
+    scores, difference = maps.flatten(1), whole - empty
+    size = torch.maximum(scores.abs().sum(1), difference.abs())
+    # below a thousandth of the output itself, the difference is little but rounding
+    size = torch.maximum(size, 1e-3 * whole.abs()).clamp(min=torch.finfo(maps.dtype).tiny)
+    error = (scores.sum(1) - difference).abs() / size
+    bad = error > TOLERANCE
+    if bool(bad.any()):
+        warnings.warn(
+            f"The scores of {name} do not add up for {int(bad.sum())} of {len(images)} images (off "
+            f"by up to {float(error.max()):.0%}): do not trust them; use more steps, "
+            "or check that every activation of the model is a module of its own.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return error

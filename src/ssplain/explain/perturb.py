@@ -1,0 +1,119 @@
+"""Masks and image pyramids of Extremal Perturbation: how a mask is made and what it does."""
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad, unfold
+
+from ssplain.errors import SSplainError
+
+Perturbation = Literal["blur", "fade"]
+LEVELS = 8
+WIDEST = 20.0  # standard deviation of the strongest blur, in pixels
+SHARPNESS = 20.0  # of the smooth maximum
+
+
+def gaussian_blur(images: Tensor, sigma: float) -> Tensor:
+    """Blur `(..., H, W)` by a Gaussian of `sigma` pixels, black beyond the border.
+
+    The kernel ends at 4 sigma. Rows and columns are two matrix products, so that the widest blur
+    costs no more than the narrowest.
+
+    >>> gaussian_blur(torch.ones(1, 1, 9, 1), 1e-6).flatten().tolist() == [1.0] * 9
+    True
+    """
+    if sigma <= 0:
+        return images
+
+    def kernel(size: int) -> Tensor:
+        reach = math.ceil(4 * sigma)
+        steps = torch.arange(-reach, reach + 1, dtype=torch.float64)
+        total = torch.exp(-(steps**2) / (2 * sigma**2)).sum()
+        at = torch.arange(size, dtype=torch.float64)
+        apart = (at[:, None] - at).abs()
+        weights = torch.exp(-(apart**2) / (2 * sigma**2)) / total
+        return weights.masked_fill(apart > reach, 0.0).to(images)
+
+    return kernel(images.shape[-2]) @ images @ kernel(images.shape[-1])
+
+
+def pyramid(images: Tensor, kind: Perturbation) -> Tensor:
+    r"""Return the images from fully perturbed to untouched, `(8, N, C, H, W)`.
+
+    Level l of strength \(t = l / 7\) is the image blurred by \(20 (1 - t)\) pixels, or faded to
+    \(t X\).
+
+    >>> pyramid(torch.ones(1, 1, 1, 1), "fade").flatten()[[0, 7]].tolist()
+    [0.0, 1.0]
+    """
+    strengths = [level / (LEVELS - 1) for level in range(LEVELS)]
+    if kind == "blur":
+        return torch.stack([gaussian_blur(images, WIDEST * (1 - t)) for t in strengths])
+    if kind == "fade":
+        return torch.stack([t * images for t in strengths])
+    raise SSplainError(f"perturbation={kind!r} is not known; use 'blur' or 'fade'.")
+
+
+def perturb(levels: Tensor, masks: Tensor) -> Tensor:
+    """Return the images as far perturbed as the masks say: 1 leaves a pixel, 0 perturbs it fully.
+
+    Between two levels of the pyramid the value is interpolated linearly.
+
+    Args:
+        levels: `(8, N, C, H, W)`.
+        masks: `(N, 1, H, W)` in [0, 1].
+
+    >>> perturb(pyramid(torch.ones(1, 1, 1, 1), "fade"), torch.tensor([[[[0.3]]]])).item()
+    0.30000...
+    """
+    height = masks * (len(levels) - 1)
+    below = height.detach().floor().clamp(max=len(levels) - 2)
+    index = below.long().expand_as(levels[0])[None]
+    low = levels.gather(0, index)[0]
+    high = levels.gather(0, index + 1)[0]
+    return low + (height - below) * (high - low)
+
+
+class SmoothMasks:
+    r"""Makes smooth masks from a coarse grid of parameters by a smooth maximum.
+
+    A pixel's value is \(\sum_i z_i\, \mathrm{softmax}(20 z)_i\) with \(z_i = k(d_i / \sigma) m_i\)
+    over the grid points around it, and \(k(u) = \exp(-2 \max(u - 1/2, 0)^2)\): each parameter
+    spreads over the pixels within about sigma.
+
+    Args:
+        shape: height and width of the masks.
+        step: pixels from one grid point to the next; 1 gives each pixel a parameter.
+        sigma: how far a parameter spreads, in pixels.
+
+    >>> make = SmoothMasks((10, 13), step=4, sigma=2.0)
+    >>> make.grid
+    (3, 4)
+    >>> make(torch.ones(2, 1, *make.grid)).shape
+    torch.Size([2, 1, 10, 13])
+    """
+
+    def __init__(self, shape: tuple[int, int], step: int, sigma: float) -> None:
+        self.shape, self.step = shape, step
+        self.grid = (math.ceil(shape[0] / step), math.ceil(shape[1] / step))
+        # beyond this a parameter could not reach even from the nearest corner of its cell
+        self.reach = 1 + math.ceil(sigma / step)
+        cells = torch.arange(-self.reach, self.reach + 1, dtype=torch.float64) * step
+        inside = torch.arange(step, dtype=torch.float64) - (step - 1) / 2
+        along = (cells[:, None] - inside) ** 2
+        # [row of taps, column of taps, row in the cell, column in the cell]
+        distance = (along[:, None, :, None] + along[None, :, None, :]).sqrt()
+        spread = torch.exp(-2 * (distance / sigma - 0.5).clamp(min=0) ** 2)
+        self.kernel = spread.flatten(0, 1)
+
+    def __call__(self, parameters: Tensor) -> Tensor:
+        """Return masks `(N, 1, H, W)` from parameters `(N, 1, *grid)`."""
+        (rows, columns), step, reach = self.grid, self.step, self.reach
+        taps = unfold(pad(parameters, (reach,) * 4), 2 * reach + 1)
+        near = taps.view(len(parameters), -1, rows, 1, columns, 1)
+        z = near * self.kernel.to(parameters)[:, :, None, :].view(-1, 1, step, 1, step)
+        smooth = (z * (SHARPNESS * z).softmax(1)).sum(1)
+        masks = smooth.reshape(len(parameters), 1, rows * step, columns * step)
+        return masks[..., : self.shape[0], : self.shape[1]]

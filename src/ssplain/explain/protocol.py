@@ -1,0 +1,194 @@
+"""What all explainers share: the call, the question that they put to the model, channel rules."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from ssplain.errors import SSplainError
+from ssplain.explain.checks import require
+from ssplain.explain.inputs import as_batch
+from ssplain.explain.targets import Target, resolve_target
+from ssplain.models.adapter import (
+    Classifier,
+    OutputKind,
+    OutputSelector,
+    first_channels,
+    frozen,
+    home_of,
+)
+from ssplain.models.batching import fitting_batch, run_in_batches
+
+T = TypeVar("T")
+ChannelRule = Literal["max", "mean"]
+Progress = Callable[[int, int], None]
+
+
+class Explainer(Protocol):
+    """Whatever gives each pixel of an image a score."""
+
+    def attribute(self, inputs: Tensor, target: Target = None) -> Tensor:
+        """Return one map per image, `(N, 1, H, W)`; high means important for the target."""
+        ...
+
+
+def over_channels(maps: Tensor, rule: ChannelRule) -> Tensor:
+    """Join the maps of the channels `(N, C, H, W)` to one, `(N, 1, H, W)`.
+
+    The paper shows the maximum of the channels and measures their mean.
+
+    >>> over_channels(torch.tensor([[[[1.0]], [[4.0]]]]), "max").item()
+    4.0
+    >>> over_channels(torch.tensor([[[[1.0]], [[4.0]]]]), "mean").item()
+    2.5
+    """
+    if rule == "max":
+        return maps.amax(1, keepdim=True)
+    if rule == "mean":
+        return maps.mean(1, keepdim=True)
+    raise SSplainError(f"over={rule!r} is not a way to join channels; use 'max' or 'mean'.")
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What the model says about the targets of some images, and of images made from them.
+
+    Attributes:
+        classifier: the model, frozen while the question is open.
+        images: `(N, C, H, W)`, with the channels that the model takes.
+        weights: `(N, classes)`, one-hot for a target class.
+        batch_size: images in one call of the model.
+        progress: told what is done and to do, if anybody listens.
+    """
+
+    classifier: Classifier
+    images: Tensor
+    weights: Tensor
+    batch_size: int
+    progress: Progress | None = None
+
+    def answer(self, images: Tensor, index: Tensor | slice) -> Tensor:
+        """Return the model's own value (logit or probability) of the target.
+
+        Args:
+            images: `(n, C, H, W)`, made from the question's images.
+            index: from which of them each was made.
+        """
+        values = self.classifier.values(images)
+        if values.shape[1] == 1:  # one value speaks for the second of two classes
+            other = 1 - values if self.classifier.output_kind == "probs" else -values
+            values = torch.cat([other, values], dim=1)
+        return (self.weights[index] * values).sum(1)
+
+    def answers(self, make: Callable[[Tensor], Tensor], index: Tensor) -> Tensor:
+        """Return the answers for many images made on demand, a batch at a time.
+
+        Args:
+            make: from positions in `index` to the images at these.
+            index: for each image to be made, of which given one it is made.
+        """
+        places = torch.arange(len(index), device=index.device)
+        with torch.no_grad():
+            return torch.cat(self.run(lambda r: self.answer(make(places[r]), index[r]), len(index)))
+
+    def gradient(self, images: Tensor) -> Tensor:
+        """Return the gradient of each answer by its image, for images like the question's."""
+
+        def work(rows: slice) -> Tensor:
+            leaf = images[rows].detach().requires_grad_()
+            with torch.enable_grad():
+                total = self.answer(leaf, rows).sum()
+            return torch.autograd.grad(total, leaf)[0]
+
+        return torch.cat(self.run(work, len(images)))
+
+    def run(self, work: Callable[[slice], T], count: int, weight: int = 1) -> list[T]:
+        """Work through `count` items in batches that fit, telling the progress.
+
+        Args:
+            work: what to do with some of the items.
+            count: how many there are.
+            weight: how many images' room one of them takes.
+        """
+
+        def told(rows: slice) -> T:
+            result = work(rows)
+            if self.progress is not None:
+                self.progress(rows.stop, count)
+            return result
+
+        return run_in_batches(told, count, max(1, self.batch_size // weight))
+
+
+class Attributor(ABC):
+    """The base of the explainers other than SSplain: one class is one `maps`.
+
+    Args:
+        model: a module or function of `(N, C, H, W)`.
+        output: which part of the model's output holds the class values (index, key or function).
+        output_kind: "logits", "probs" or "auto".
+        channels: the channels that the model takes, if its first convolution does not tell.
+        batch_size: images in one call of the model; bounds the memory, does not change the result.
+        seed: for explainers that draw at random.
+    """
+
+    def __init__(
+        self,
+        model: Callable[..., Any],
+        *,
+        output: OutputSelector = None,
+        output_kind: OutputKind = "auto",
+        channels: int | None = None,
+        batch_size: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        if batch_size is not None:
+            require("batch_size", batch_size, least=1, whole=True)
+        require("seed", seed, least=0, whole=True)
+        self.classifier = Classifier(model, output, output_kind, channels)
+        self.batch_size, self.seed = batch_size, seed
+
+    @abstractmethod
+    def maps(self, question: Question) -> Tensor:
+        """Return the maps `(N, C, H, W)`, or `(N, 1, H, W)` where channels count together."""
+
+    def attribute(
+        self,
+        inputs: Tensor,
+        target: Target = None,
+        *,
+        over: ChannelRule = "max",
+        progress: Progress | None = None,
+    ) -> Tensor:
+        """Return one map per image, `(N, 1, H, W)`.
+
+        Args:
+            inputs: `(H, W)`, `(C, H, W)` or `(N, C, H, W)`.
+            target: the explained classes: one for all images, one for each, or None for the
+                predicted ones; "posterior" explains the expected output under the class posterior.
+            over: how to join channels, "max" (the paper's pictures) or "mean" (its measurements).
+            progress: called with what is done and to do.
+        """
+        with self.ask(inputs, target, progress) as question:
+            maps = over_channels(self.maps(question), over)
+        return maps.detach().to(inputs.device)
+
+    @contextmanager
+    def ask(
+        self, inputs: Tensor, target: Target = None, progress: Progress | None = None
+    ) -> Iterator[Question]:
+        """Open the question of these images; the model is frozen until it is closed."""
+        given = as_batch(inputs)
+        model = self.classifier.model
+        batch = given.to(**home_of(model, given))
+        size = self.batch_size or fitting_batch(*batch.shape[-2:])
+        wanted = self.classifier.channels or first_channels(model) or batch.shape[1]
+        with frozen(model):
+            classifier, probabilities = self.classifier.settle(batch, size)
+            _, weights = resolve_target(target, probabilities)
+            images = batch.expand(-1, wanted, -1, -1)
+            yield Question(classifier, images, weights, size, progress)

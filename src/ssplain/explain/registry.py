@@ -1,0 +1,228 @@
+"""All explainers under their names, with the settings that the paper gives each per data set."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ssplain.errors import SSplainError
+from ssplain.explain.controls import Intensity, RandomInSupport, RandomPixels
+from ssplain.explain.extremal import ExtremalPerturbation
+from ssplain.explain.gradient import InputXGradient, IntegratedGradients, Saliency
+from ssplain.explain.hooked import DeepShap, GuidedGradCam
+from ssplain.explain.occlusion import Occlusion
+from ssplain.explain.presets import PRESETS
+from ssplain.explain.protocol import Explainer
+from ssplain.explain.sampled import KernelShap, Lime
+from ssplain.explain.ssplain import SSplain
+
+Family = Literal["ssplain", "gradient", "perturbation", "control"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is known of an explainer before it is made.
+
+    Attributes:
+        name: as in `make` and on the command line.
+        title: as in pictures and tables.
+        family: "ssplain", "gradient", "perturbation" or "control".
+        reference: where it comes from.
+        build: makes the explainer from a model and settings.
+        needs_gradient: whether the model must be differentiable.
+        deterministic: whether it draws nothing; the others take a `seed`.
+        paper: settings for each of the paper's data sets, where it names any.
+    """
+
+    name: str
+    title: str
+    family: Family
+    reference: str
+    build: Callable[..., Explainer]
+    needs_gradient: bool
+    deterministic: bool = True
+    paper: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def _ssplain(norm: Literal["l0", "l1"]) -> Method:
+    return Method(
+        name=f"ssplain-{norm[1]}",
+        title=f"SSplain-{norm[1]}",
+        family="ssplain",
+        reference="Sunger et al., WACV 2026",
+        build=SSplain,
+        needs_gradient=True,
+        paper={name: {**settings, "norm": norm} for name, settings in PRESETS.items()},
+    )
+
+
+# the paper says "pixel-wise masks"; a spread of one pixel is our reading of it
+_PIXELWISE = {"budget": 0.25, "iterations": 200, "smooth": 0.0001, "step": 1, "sigma": 1.0}
+
+
+def _everywhere(**settings: object) -> dict[str, dict[str, object]]:
+    """Give the same settings for each data set."""
+    return dict.fromkeys(PRESETS, settings)
+
+
+_METHODS = (
+    _ssplain("l0"),
+    _ssplain("l1"),
+    Method(
+        "saliency", "Saliency", "gradient", "Simonyan et al., 2013", Saliency, needs_gradient=True
+    ),
+    Method(
+        "input-x-gradient",
+        "Input x Gradient",
+        "gradient",
+        "Shrikumar et al., 2016",
+        InputXGradient,
+        needs_gradient=True,
+    ),
+    Method(
+        "integrated-gradients",
+        "Integrated Gradients",
+        "gradient",
+        "Sundararajan et al., ICML 2017",
+        IntegratedGradients,
+        needs_gradient=True,
+    ),
+    Method(
+        "guided-grad-cam",
+        "Guided Grad-CAM",
+        "gradient",
+        "Selvaraju et al., ICCV 2017",
+        GuidedGradCam,
+        needs_gradient=True,
+        paper={"rop": {"layer": "inception5b"}},
+    ),
+    Method(
+        "deep-shap",
+        "DeepSHAP",
+        "gradient",
+        "Lundberg and Lee, NIPS 2017",
+        DeepShap,
+        needs_gradient=True,
+    ),
+    Method(
+        "occlusion",
+        "Occlusion",
+        "perturbation",
+        "Zeiler and Fergus, ECCV 2014",
+        Occlusion,
+        needs_gradient=False,
+        paper={
+            "mnist": {"window": 1, "stride": 1},
+            "fmnist": {"window": 1, "stride": 1},
+            "rop": {"window": 16, "stride": 4},
+        },
+    ),
+    Method(
+        "lime",
+        "LIME",
+        "perturbation",
+        "Ribeiro et al., KDD 2016",
+        Lime,
+        needs_gradient=False,
+        deterministic=False,
+        paper=_everywhere(samples=200),
+    ),
+    Method(
+        "kernel-shap",
+        "KernelSHAP",
+        "perturbation",
+        "Lundberg and Lee, NIPS 2017",
+        KernelShap,
+        needs_gradient=False,
+        deterministic=False,
+        paper=_everywhere(samples=200),
+    ),
+    Method(
+        "extremal-perturbation",
+        "Extremal Perturbation",
+        "perturbation",
+        "Fong et al., ICCV 2019",
+        ExtremalPerturbation,
+        needs_gradient=True,
+        paper={
+            "mnist": _PIXELWISE,
+            "fmnist": _PIXELWISE,
+            "rop": {"budget": 0.5, "iterations": 400, "smooth": 0.05, "step": 7, "sigma": 21.0},
+        },
+    ),
+    Method("intensity", "Intensity", "control", "the image", Intensity, needs_gradient=False),
+    Method(
+        "random-in-support",
+        "Random in support",
+        "control",
+        "uniform draws",
+        RandomInSupport,
+        needs_gradient=False,
+        deterministic=False,
+    ),
+    Method(
+        "random",
+        "Random",
+        "control",
+        "uniform draws",
+        RandomPixels,
+        needs_gradient=False,
+        deterministic=False,
+    ),
+)
+
+METHODS: Mapping[str, Method] = {method.name: method for method in _METHODS}
+
+
+def names(family: Family | None = None) -> tuple[str, ...]:
+    """Return the names of all explainers, or of one family.
+
+    >>> names("ssplain")
+    ('ssplain-0', 'ssplain-1')
+    """
+    return tuple(m.name for m in _METHODS if family is None or m.family == family)
+
+
+def method(name: str) -> Method:
+    """Return what is known of an explainer.
+
+    >>> method("occlusion").needs_gradient
+    False
+    """
+    if name not in METHODS:
+        raise SSplainError(f"There is no explainer {name!r}; choose one of: {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+def make(
+    name: str,
+    model: Callable[..., Any],
+    dataset: str | None = None,
+    **settings: Any,  # noqa: ANN401 - each explainer checks its own
+) -> Explainer:
+    """Make an explainer.
+
+    Args:
+        name: one of `names()`.
+        model: a module or function of `(N, C, H, W)`.
+        dataset: "mnist", "fmnist" or "rop" for the paper's settings; None for the defaults.
+        settings: go before both.
+
+    >>> import ssplain
+    >>> model = ssplain.models.load("lenet5-mnist")
+    >>> images, labels = ssplain.data.bundled("mnist")
+    >>> saliency = make("saliency", model, dataset="mnist")
+    >>> saliency.attribute(images[:2], target=labels[:2]).shape
+    torch.Size([2, 1, 28, 28])
+    """
+    chosen = method(name)
+    if dataset is not None and dataset not in PRESETS:
+        raise SSplainError(
+            f"The paper has no data set {dataset!r}; choose one of: {', '.join(PRESETS)}, or None."
+        )
+    paper = chosen.paper.get(dataset or "", {})
+    # without a data set SSplain's two norms must still differ
+    default = {"norm": f"l{name[-1]}"} if chosen.family == "ssplain" else {}
+    try:
+        return chosen.build(model, **{**default, **paper, **settings})
+    except TypeError as error:
+        raise SSplainError(f"{chosen.title} does not take these settings: {error}.") from error

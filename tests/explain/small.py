@@ -1,0 +1,62 @@
+"""Small models and images that the tests of the explainers share."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+
+class Small(nn.Module):
+    """Takes any size; its activations are in place, as in most published networks."""
+
+    def __init__(self, channels: int = 1, classes: int = 3) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(channels, 4, 3, padding=1)
+        self.relu1 = nn.ReLU(inplace=True)
+        self.pool = nn.AdaptiveAvgPool2d(4)
+        self.full1 = nn.Linear(64, 16)
+        self.relu2 = nn.ReLU(inplace=True)
+        self.full2 = nn.Linear(16, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.pool(self.relu1(self.conv(x))).flatten(1)
+        return self.full2(self.relu2(self.full1(x)))  # type: ignore[no-any-return]
+
+
+class Functional(Small):
+    """The same function, with activations that are no modules, and one that is used twice."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.pool(relu(self.conv(x))).flatten(1)
+        return self.full2(torch.relu(self.full1(x)))  # type: ignore[no-any-return]
+
+
+class Reused(Small):
+    """The same function, with one activation module that is used twice."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.pool(self.relu1(self.conv(x))).flatten(1)
+        return self.full2(self.relu1(self.full1(x)))  # type: ignore[no-any-return]
+
+
+class Pair(Small):
+    """The same function, returned with something else."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+        return x, super().forward(x)
+
+
+def small(kind: type[Small] = Small, channels: int = 1, seed: int = 1) -> Small:
+    """Return a small model; the weights depend on the seed alone, not on the kind."""
+    torch.manual_seed(seed)
+    model = kind(channels).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)  # outputs that differ clearly from image to image
+    return model
+
+
+def pictures(n: int = 3, channels: int = 1, shape: tuple[int, int] = (12, 10)) -> Tensor:
+    """Return images of which half the pixels are black."""
+    generator = torch.Generator().manual_seed(2)
+    images = torch.rand(n, channels, *shape, generator=generator)
+    return images * (torch.rand(n, 1, *shape, generator=generator) > 0.5)

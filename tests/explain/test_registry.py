@@ -1,0 +1,167 @@
+"""The contract that every explainer of the registry keeps."""
+
+import gc
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import ssplain
+from ssplain import SSplainError
+from ssplain.explain.registry import METHODS, make, method, names
+from tests.explain.small import Pair, Small, pictures, small
+
+# settings that keep the contract quick; what they are does not matter to it
+QUICK: dict[str, dict[str, Any]] = {
+    "ssplain-0": {"iterations": 3},
+    "ssplain-1": {"iterations": 3},
+    "integrated-gradients": {"steps": 20},
+    "occlusion": {"window": 5, "stride": 3},
+    "lime": {"samples": 20, "alpha": 1e-3},
+    "kernel-shap": {"samples": 20},
+    "extremal-perturbation": {"iterations": 5, "step": 2, "sigma": 2.0},
+}
+
+
+def maps_of(name: str, model: Any, images: Tensor, target: Any = 1, **settings: Any) -> Tensor:  # noqa: ANN401
+    return make(name, model, **{**QUICK.get(name, {}), **settings}).attribute(images, target)
+
+
+@pytest.mark.parametrize("name", names())
+class TestContract:
+    @pytest.mark.parametrize("channels", [1, 3])
+    def test_one_map_of_the_images_size_for_each(self, name: str, channels: int) -> None:
+        images = pictures(2, channels, (33, 57))
+        maps = maps_of(name, small(channels=channels), images, [0, 2])
+        assert maps.shape == (2, 1, 33, 57)
+        assert maps.dtype == torch.float32
+        assert bool(torch.isfinite(maps).all())
+        assert float(maps.std()) > 0
+
+    def test_a_grey_image_in_a_colour_model_gives_one_map(self, name: str) -> None:
+        assert maps_of(name, small(channels=3), pictures(2)).shape == (2, 1, 12, 10)
+
+    def test_images_do_not_influence_each_other(self, name: str) -> None:
+        images = pictures()
+        together = maps_of(name, small(), images, [0, 1, 2])
+        alone = torch.cat([maps_of(name, small(), images[i], i) for i in range(3)])
+        torch.testing.assert_close(together, alone, atol=2e-5, rtol=1e-4)
+
+    @pytest.mark.parametrize("batch_size", [1, 2, 7])
+    def test_the_batch_size_changes_nothing(self, name: str, batch_size: int) -> None:
+        expected = maps_of(name, small(), pictures())
+        maps = maps_of(name, small(), pictures(), batch_size=batch_size)
+        torch.testing.assert_close(maps, expected, atol=2e-5, rtol=1e-4)
+
+    def test_double_precision_stays(self, name: str) -> None:
+        maps = maps_of(name, small().double(), pictures().double())
+        assert maps.dtype == torch.float64
+        single = maps_of(name, small(), pictures())
+        torch.testing.assert_close(maps.float(), single, atol=1e-3, rtol=1e-3)
+
+    def test_a_tuple_is_picked_from(self, name: str) -> None:
+        maps = maps_of(name, small(Pair), pictures(), output=1)
+        torch.testing.assert_close(maps, maps_of(name, small(), pictures()))
+        with pytest.raises(SSplainError, match="tuple of 2, not a tensor"):
+            maps_of(name, small(Pair), pictures())
+
+    def test_the_seed_decides(self, name: str) -> None:
+        first, again, other = (maps_of(name, small(), pictures(), seed=s) for s in (5, 5, 6))
+        assert torch.equal(first, again)
+        assert torch.equal(first, other) == method(name).deterministic
+
+    def test_the_global_random_state_is_left_alone(self, name: str) -> None:
+        torch.manual_seed(11)
+        expected = torch.rand(1)
+        model = small()
+        torch.manual_seed(11)
+        maps_of(name, model, pictures())
+        assert torch.equal(torch.rand(1), expected)
+
+    def test_the_target_matters_to_all_but_the_controls(self, name: str) -> None:
+        model, images = small(), pictures()
+        same = torch.equal(maps_of(name, model, images, 0), maps_of(name, model, images, 2))
+        assert same == (method(name).family == "control")
+        predicted = model(images).argmax(1)
+        assert torch.equal(
+            maps_of(name, model, images, None), maps_of(name, model, images, predicted)
+        )
+
+    def test_the_model_comes_back_as_it_went_in(self, name: str) -> None:
+        model = small()
+        model.train()
+        model.relu2.eval()
+        model.conv.weight.requires_grad = False
+        state = {key: value.clone() for key, value in model.state_dict().items()}
+        before = _look(model)
+        maps = maps_of(name, model, pictures())
+        assert _look(model) == before
+        assert all(torch.equal(value, state[key]) for key, value in model.state_dict().items())
+        assert not maps.requires_grad
+        assert all(p.grad is None for p in model.parameters())
+
+    def test_the_images_come_back_as_they_went_in(self, name: str) -> None:
+        images = pictures()
+        maps_of(name, small(), images)
+        assert torch.equal(images, pictures())
+
+    def test_nothing_is_left_behind(self, name: str) -> None:
+        explainer = make(name, small(), **QUICK.get(name, {}))
+        images = pictures(1, shape=(6, 5))
+        for _ in range(3):
+            explainer.attribute(images, 1)
+        before = _tensors()
+        for _ in range(100):
+            explainer.attribute(images, 1)
+        assert _tensors() <= before
+
+    def test_a_wrong_target_is_named(self, name: str) -> None:
+        with pytest.raises(SSplainError, match="Target 9 is out of range: the model has 3"):
+            maps_of(name, small(), pictures(), 9)
+
+    def test_a_wrong_setting_is_named(self, name: str) -> None:
+        with pytest.raises(SSplainError, match=r"does not take these settings.*colour"):
+            make(name, small(), colour="red")
+
+
+def _look(model: Small) -> list[object]:
+    modules = [
+        (type(m), m.training, len(m._forward_hooks), len(m._backward_hooks), vars(m).keys())
+        for m in model.modules()
+    ]
+    inplace = [m.inplace for m in (model.relu1, model.relu2)]
+    return [modules, inplace, [p.requires_grad for p in model.parameters()]]
+
+
+def _tensors() -> int:
+    gc.collect()
+    return sum(issubclass(type(thing), Tensor) for thing in gc.get_objects())
+
+
+class TestRegistry:
+    def test_unknown_names_are_answered_with_the_known_ones(self) -> None:
+        with pytest.raises(SSplainError, match=r"'gradcam'.*ssplain-0, .*random"):
+            make("gradcam", small())
+        with pytest.raises(SSplainError, match=r"'cifar'.*rop, mnist, fmnist"):
+            make("saliency", small(), dataset="cifar")
+
+    def test_settings_go_before_the_papers(self) -> None:
+        explainer = make("ssplain-1", small(), dataset="rop", budget=0.1)
+        assert isinstance(explainer, ssplain.SSplain)
+        assert (explainer.norm, explainer.budget, explainer.solver.iterations) == ("l1", 0.1, 50)
+
+    def test_everything_is_said_of_every_method(self) -> None:
+        assert list(METHODS) == list(names())
+        for known in METHODS.values():
+            assert known.reference
+            assert known.title
+            assert set(known.paper) <= {"mnist", "fmnist", "rop"}
+
+    @pytest.mark.parametrize("name", [n for n in names() if not method(n).needs_gradient])
+    def test_methods_without_gradient_take_models_without(self, name: str) -> None:
+        def closed(x: Tensor) -> Tensor:
+            with torch.no_grad():
+                return torch.cat([x.mean((1, 2, 3))[:, None], x.flatten(1)[:, :2]], 1)
+
+        assert maps_of(name, closed, pictures()).shape == (3, 1, 12, 10)
