@@ -4,33 +4,51 @@ Every measure is a function of tensors; `METRICS` says of each what it is about 
 better.
 """
 
+from ssplain.metrics.agreement import hog_correlation, spearman, ssim
 from ssplain.metrics.areas import Comparison, Interval, area, balanced_mean, compare, interval
 from ssplain.metrics.connected import connected, largest_component
 from ssplain.metrics.curves import Curve, Curves, insertion_deletion
 from ssplain.metrics.kept import Kept, kept_and_removed
+from ssplain.metrics.localisation import Localisation, localise
 from ssplain.metrics.order import FINE_POINTS, PAPER_POINTS, Order, rank_pixels, steps
+from ssplain.metrics.registry import METRICS, Metric, describe
+from ssplain.metrics.similarity import Against, VesselSimilarity, vessel_similarity
 from ssplain.metrics.sparsity import gini, kappa, roughness
+from ssplain.metrics.stability import max_sensitivity, seed_agreement
 
 __all__ = [
     "FINE_POINTS",
+    "METRICS",
     "PAPER_POINTS",
+    "Against",
     "Comparison",
     "Curve",
     "Curves",
     "Interval",
     "Kept",
+    "Localisation",
+    "Metric",
     "Order",
+    "VesselSimilarity",
     "area",
     "balanced_mean",
     "compare",
     "connected",
+    "describe",
     "gini",
+    "hog_correlation",
     "insertion_deletion",
     "interval",
     "kappa",
     "kept_and_removed",
     "largest_component",
+    "localise",
+    "max_sensitivity",
     "rank_pixels",
     "roughness",
+    "seed_agreement",
+    "spearman",
+    "ssim",
     "steps",
+    "vessel_similarity",
 ]
