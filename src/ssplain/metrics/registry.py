@@ -149,7 +149,7 @@ METRICS: dict[str, Metric] = {
             "trust",
             higher_is_better=False,
             call="max_sensitivity(...)",
-            reference="Yeh et al., On the (in)fidelity and sensitivity of explanations, NeurIPS 2019",
+            reference="Yeh et al., (In)fidelity and sensitivity of explanations, NeurIPS 2019",
         ),
         Metric(
             "seed-agreement",
