@@ -46,16 +46,19 @@ def largest_component(images: Tensor, rule: Rule = "foreground") -> Tensor:
     if rule != "printed":
         raise SSplainError(f"rule={rule!r} is not known; use 'foreground' or 'printed'.")
     n, _, height, width = planes.shape
+    down = (planes[:, :, 1:] != planes[:, :, :-1]).any(axis=1)
+    across = (planes[..., 1:] != planes[..., :-1]).any(axis=1)
     # a grid of twice the size, with a cell for each pixel and one for each link between two
     grid = np.zeros((n, 2 * height - 1, 2 * width - 1), dtype=bool)
-    grid[:, ::2, ::2] = True
-    grid[:, 1::2, ::2] = (planes[:, :, 1:] != planes[:, :, :-1]).any(axis=1)
-    grid[:, ::2, 1::2] = (planes[..., 1:] != planes[..., :-1]).any(axis=1)
-    pixels = np.zeros_like(grid)
-    pixels[:, ::2, ::2] = True
-    sizes = _largest(grid, pixels)
-    # the graph is made of links, so a pixel without one is not in it
-    return torch.from_numpy(np.where(sizes > 1, sizes, 0))
+    grid[:, 1::2, ::2], grid[:, ::2, 1::2] = down, across
+    # the graph is made of links: a pixel without one is not in it
+    linked = np.zeros((n, height, width), dtype=bool)
+    linked[:, 1:] = down
+    linked[:, :-1] |= down
+    linked[..., 1:] |= across
+    linked[..., :-1] |= across
+    grid[:, ::2, ::2] = linked
+    return torch.from_numpy(_largest(grid, linked))
 
 
 def connected(
@@ -91,14 +94,19 @@ def connected(
     return found / whole.clamp(min=1)[:, None]
 
 
-def _largest(cells: NDArray[np.bool_], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Label all planes at once; count the cells of `counted` in the largest component of each."""
+def _largest(cells: NDArray[np.bool_], pixels: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Label all planes at once; count the pixels in the largest component of each.
+
+    Args:
+        cells: `(N, ...)` what is labelled, on the grid of the pixels or on one twice as fine.
+        pixels: `(N, H, W)` which pixels there are.
+    """
     labels, found = ndimage.label(cells, structure=_FOUR)
-    sizes = np.bincount(labels[counted], minlength=found + 1)
-    sizes[0] = 0
-    # labels rise from plane to plane, so the largest of a plane is a maximum over its labels
-    last = labels.reshape(len(labels), -1).max(axis=1, initial=0)
-    owner = np.searchsorted(np.maximum.accumulate(last), np.arange(found + 1))
-    largest = np.zeros(len(labels) + 1, dtype=np.int64)
-    np.maximum.at(largest, owner, sizes)
-    return largest[:-1]
+    finer = 1 if cells.shape == pixels.shape else 2
+    sizes = np.bincount(labels[:, ::finer, ::finer][pixels], minlength=found + 1)
+    # labels rise from plane to plane, so the last of a plane tells which are its own
+    last = labels.reshape(len(labels), -1).max(axis=1)
+    owner = np.searchsorted(np.maximum.accumulate(last), np.arange(1, found + 1))
+    largest = np.zeros(len(labels), dtype=np.int64)
+    np.maximum.at(largest, owner, sizes[1:])
+    return largest
