@@ -12,6 +12,7 @@ from ssplain.metrics.kept import Kept, kept_and_removed
 from ssplain.metrics.localisation import Localisation, localise
 from ssplain.metrics.order import FINE_POINTS, PAPER_POINTS, Order, rank_pixels, steps
 from ssplain.metrics.registry import METRICS, Metric, describe
+from ssplain.metrics.sanity import Sanity, sanity_check
 from ssplain.metrics.similarity import Against, VesselSimilarity, vessel_similarity
 from ssplain.metrics.sparsity import gini, kappa, roughness
 from ssplain.metrics.stability import max_sensitivity, seed_agreement
@@ -29,6 +30,7 @@ __all__ = [
     "Localisation",
     "Metric",
     "Order",
+    "Sanity",
     "VesselSimilarity",
     "area",
     "balanced_mean",
@@ -46,6 +48,7 @@ __all__ = [
     "max_sensitivity",
     "rank_pixels",
     "roughness",
+    "sanity_check",
     "seed_agreement",
     "spearman",
     "ssim",

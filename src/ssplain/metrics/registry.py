@@ -158,6 +158,13 @@ METRICS: dict[str, Metric] = {
             call="seed_agreement(...)",
             reference="mean Spearman correlation of every two seeds on the support",
         ),
+        Metric(
+            "sanity",
+            "trust",
+            higher_is_better=None,
+            call="sanity_check(...)",
+            reference="Adebayo et al., Sanity checks for saliency maps, NeurIPS 2018",
+        ),
     )
 }
 
