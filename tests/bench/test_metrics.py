@@ -3,7 +3,7 @@ import torch
 
 from ssplain.bench.metrics import by_graph
 from ssplain.metrics import largest_component
-from ssplain.metrics.connected import Rule
+from ssplain.metrics.components import Rule
 
 
 @pytest.mark.parametrize("rule", ["foreground", "printed"])

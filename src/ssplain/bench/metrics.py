@@ -12,7 +12,7 @@ from ssplain.bench.timing import in_turn
 from ssplain.bench.vessels import fan
 from ssplain.data import bundled
 from ssplain.metrics import connected, insertion_deletion, kappa, largest_component
-from ssplain.metrics.connected import Rule
+from ssplain.metrics.components import Rule
 from ssplain.metrics.order import AXES, Axis
 from ssplain.models import load
 from ssplain.models.adapter import frozen

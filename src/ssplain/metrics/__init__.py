@@ -6,8 +6,9 @@ better.
 
 from ssplain.metrics.agreement import hog_correlation, spearman, ssim
 from ssplain.metrics.areas import Comparison, Interval, area, balanced_mean, compare, interval
-from ssplain.metrics.connected import connected, largest_component
+from ssplain.metrics.components import connected, largest_component
 from ssplain.metrics.curves import Curve, Curves, insertion_deletion
+from ssplain.metrics.evaluation import Evaluation, evaluate
 from ssplain.metrics.kept import Kept, kept_and_removed
 from ssplain.metrics.localisation import Localisation, localise
 from ssplain.metrics.order import FINE_POINTS, PAPER_POINTS, Order, rank_pixels, steps
@@ -25,6 +26,7 @@ __all__ = [
     "Comparison",
     "Curve",
     "Curves",
+    "Evaluation",
     "Interval",
     "Kept",
     "Localisation",
@@ -37,6 +39,7 @@ __all__ = [
     "compare",
     "connected",
     "describe",
+    "evaluate",
     "gini",
     "hog_correlation",
     "insertion_deletion",

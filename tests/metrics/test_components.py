@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssplain.errors import SSplainError
-from ssplain.metrics.connected import Rule, connected, largest_component
+from ssplain.metrics.components import Rule, connected, largest_component
 
 
 def by_networkx(image: torch.Tensor, rule: Rule) -> int:
