@@ -1,0 +1,170 @@
+"""Networks that have unlearnt: copies whose blocks have random weights again.
+
+Blocks are taken in the order in which they run, not in which they are declared; a block is a direct
+child of the network, such as `inception4c`, so parallel branches lose their weights together.
+"""
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from ssplain.errors import SSplainError
+from ssplain.models.adapter import Classifier, OutputSelector, frozen
+from ssplain.models.batching import fitting_batch, run_in_batches
+
+Mode = Literal["cascading", "independent"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A network part of whose blocks are random.
+
+    Attributes:
+        name: the block that this stage adds.
+        model: a copy, in evaluation mode.
+        logit_variance: variance of the logits over the images, mean over the classes; near zero
+            means that the network no longer looks at its input, and its maps mean nothing.
+    """
+
+    name: str
+    model: nn.Module
+    logit_variance: float
+
+
+def blocks(model: nn.Module, images: Tensor, output: OutputSelector = None) -> list[str]:
+    """Return the names of the network's blocks with weights, in the order in which they run.
+
+    A network that only wraps another one is opened up.
+
+    >>> from ssplain.models import LeNet5
+    >>> blocks(nn.Sequential(LeNet5()), torch.zeros(1, 1, 28, 28))
+    ['0.conv1', '0.conv2', '0.full1', '0.full2', '0.full3']
+    """
+    prefix, home = "", model
+    while len(children := _weighted(home)) == 1 and _weighted(children[0][1]):
+        prefix, home = f"{prefix}{children[0][0]}.", children[0][1]
+    ran: dict[str, None] = {}
+    hooks = [
+        child.register_forward_pre_hook(lambda *_, name=name: ran.setdefault(prefix + name))
+        for name, child in children
+    ]
+    try:
+        with frozen(model), torch.no_grad():
+            Classifier(model, output).values(images[:1])
+    finally:
+        for hook in hooks:
+            hook.remove()
+    if not ran:
+        raise SSplainError(
+            f"The {type(model).__name__} has no blocks with weights to randomise; give a module "
+            "made of submodules."
+        )
+    return list(ran)
+
+
+def randomised(
+    model: nn.Module,
+    names: Sequence[str],
+    images: Tensor,
+    *,
+    downstream: Sequence[str] = (),
+    seed: int = 0,
+    output: OutputSelector = None,
+) -> nn.Module:
+    """Return a copy of the network in which some blocks have random weights.
+
+    Weights are drawn by each layer's own `reset_parameters`. The statistics of batch normalisation
+    are then estimated again on the images: with those of the trained network, or with those a
+    layer starts with, a randomised GoogLeNet gives the same logits for every image.
+
+    Args:
+        model: stays as it is.
+        names: of the blocks.
+        images: on which the statistics are estimated.
+        downstream: further blocks that see changed inputs, whose statistics are estimated too.
+        seed: of the weights, drawn block by block in the order of the names.
+        output: as in `SSplain`.
+    """
+    other = copy.deepcopy(model).eval()
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        torch.manual_seed(seed)
+        for name in names:
+            for module in other.get_submodule(name).modules():
+                if callable(reset := getattr(module, "reset_parameters", None)):
+                    reset()
+    norms = [
+        module
+        for name in dict.fromkeys([*names, *downstream])
+        for module in other.get_submodule(name).modules()
+        if isinstance(module, _BatchNorm) and module.track_running_stats
+    ]
+    if norms:
+        _estimate(norms, Classifier(other, output), images)
+    return other
+
+
+def stages(
+    model: nn.Module,
+    images: Tensor,
+    *,
+    mode: Mode = "cascading",
+    seed: int = 0,
+    output: OutputSelector = None,
+) -> Iterator[Stage]:
+    """Yield the network as it is, then with ever more blocks random, from the last to the first.
+
+    Args:
+        model: stays as it is.
+        images: `(N, C, H, W)`, for batch normalisation and the variance of the logits.
+        mode: "cascading" keeps the blocks after a block random, "independent" keeps them trained.
+        seed: of the weights.
+        output: as in `SSplain`.
+
+    >>> from ssplain.models import LeNet5
+    >>> [stage.name for stage in stages(LeNet5(), torch.rand(2, 1, 28, 28))]
+    ['trained', 'full3', 'full2', 'full1', 'conv2', 'conv1']
+    """
+    if mode not in ("cascading", "independent"):
+        raise SSplainError(f"mode={mode!r} is not known; use 'cascading' or 'independent'.")
+    forward = blocks(model, images, output)
+    yield _stage("trained", copy.deepcopy(model).eval(), images, output)
+    for at in reversed(range(len(forward))):
+        after = forward[at:]
+        names = after[::-1] if mode == "cascading" else after[:1]
+        other = randomised(model, names, images, downstream=after, seed=seed, output=output)
+        yield _stage(forward[at], other, images, output)
+
+
+def _stage(name: str, model: nn.Module, images: Tensor, output: OutputSelector) -> Stage:
+    with frozen(model), torch.no_grad():
+        logits = torch.cat(_logits(Classifier(model, output), images)).double()
+    variance = logits.var(0, correction=0).mean()
+    return Stage(name, model, float(variance))
+
+
+def _logits(classifier: Classifier, images: Tensor) -> list[Tensor]:
+    size = fitting_batch(*images.shape[-2:])
+    return run_in_batches(lambda rows: classifier.values(images[rows]), len(images), size)
+
+
+def _estimate(norms: Sequence[_BatchNorm], classifier: Classifier, images: Tensor) -> None:
+    """Estimate means and variances again, as plain averages over the batches."""
+    momenta = [norm.momentum for norm in norms]
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None
+        norm.train()
+    with torch.no_grad():
+        _logits(classifier, images)
+    for norm, momentum in zip(norms, momenta, strict=True):
+        norm.momentum = momentum
+        norm.eval()
+
+
+def _weighted(module: nn.Module) -> list[tuple[str, nn.Module]]:
+    return [(name, m) for name, m in module.named_children() if any(True for _ in m.parameters())]

@@ -1,0 +1,63 @@
+import math
+
+import pytest
+import torch
+
+import ssplain
+from ssplain.errors import SSplainError
+from ssplain.metrics import evaluate
+from ssplain.metrics.areas import area
+from ssplain.metrics.components import connected
+from ssplain.metrics.curves import insertion_deletion
+from ssplain.metrics.sparsity import kappa
+from ssplain.vessels import trace
+
+MODEL = ssplain.models.load("lenet5-mnist")
+IMAGES, LABELS = (part[:20] for part in ssplain.data.bundled("mnist"))
+NOISE = torch.rand(IMAGES.shape, generator=torch.Generator().manual_seed(0))
+
+
+def test_numbers_are_those_of_the_single_measures() -> None:
+    found = evaluate(MODEL, IMAGES, LABELS, NOISE, points=26)
+    curves = insertion_deletion(MODEL, IMAGES, LABELS, NOISE, axis="support", points=26)
+    assert found.summary("insertion").value == pytest.approx(curves.insertion.area)
+    assert found.summary("deletion").value == pytest.approx(curves.deletion.area)
+    for name, measure in (("kappa", kappa), ("connected", connected)):
+        course = measure(IMAGES, NOISE, axis="support", points=26)
+        torch.testing.assert_close(found.curves[name], course.mean(0))
+        expected = float(area(course, found.grid).mean())
+        assert found.summary(name).value == pytest.approx(expected)
+    torch.testing.assert_close(found.curves["deletion"], curves.deletion.balanced_accuracy)
+
+
+def test_ssplain_is_better_than_noise_in_pairs() -> None:
+    maps = ssplain.SSplain(MODEL, **ssplain.preset("mnist")).attribute(IMAGES, LABELS)
+    ours, noise = (evaluate(MODEL, IMAGES, LABELS, m, points=26) for m in (maps, NOISE))
+    assert ours.against(noise, "insertion").difference.low > 0
+    assert ours.against(noise, "connected").difference.low > 0
+    assert ours.against(noise, "deletion").difference.high < 0
+
+
+def test_truth_and_vessels_add_their_measures() -> None:
+    image = torch.zeros(2, 1, 28, 28)
+    image[..., 5:8, 2:26] = 1.0
+    image[..., 16:22, 2:26] = 0.5
+    truth = torch.zeros_like(image)
+    truth[0, :, 16:22] = 1.0
+    wide_first = torch.arange(28.0)[:, None].expand_as(image)
+    trees = [trace(plane) for plane in image]
+    labels = torch.tensor([3, 3])
+    found = evaluate(MODEL, image, labels, wide_first, truth=truth, trees=trees, points=11)
+    assert math.isnan(found.values["precision above chance"][1])
+    assert found.summary("precision above chance").value == pytest.approx(1 - 2 / 3)
+    assert found.summary("mean-diameter, random 0 to ideal 1").value == pytest.approx(1, abs=0.05)
+    assert found.curves["dilation"].shape == (11,)
+    healthy = evaluate(MODEL, image, labels, wide_first, truth=truth * 0, points=11)
+    assert math.isnan(healthy.summary("recall above chance").value)
+    assert math.isnan(healthy.against(found, "recall above chance").share_above)
+
+
+def test_other_images_are_not_compared() -> None:
+    few, more = (evaluate(MODEL, IMAGES[:n], LABELS[:n], IMAGES[:n], points=3) for n in (3, 4))
+    with pytest.raises(SSplainError, match="different images"):
+        few.against(more, "insertion")
