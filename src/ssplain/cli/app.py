@@ -7,6 +7,7 @@ import typer
 
 from ssplain import __version__
 from ssplain.cli.bench import bench
+from ssplain.cli.compare import compare
 from ssplain.cli.demo import demo
 from ssplain.cli.explain import explain
 from ssplain.cli.train import train
@@ -20,7 +21,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, explain, vessels, train, bench):
+for command in (demo, explain, compare, vessels, train, bench):
     app.command()(command)
 
 

@@ -8,7 +8,7 @@ import typer
 from ssplain.errors import SSplainError
 
 # name on the command line -> room file; each has `cases()`, which yields one dict per case
-SUITES = {"core": "ssplain.bench.core", "vessels": "ssplain.bench.vessels"}
+SUITES = {name: f"ssplain.bench.{name}" for name in ("core", "explainers", "metrics", "vessels")}
 
 
 def bench(
