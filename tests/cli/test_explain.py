@@ -126,7 +126,7 @@ def test_mistakes_are_one_sentence_and_leave_no_files(
 def test_own_model_by_entry_point(
     digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "own_network.py").write_text(
         "import torch\n"
         "def build():\n"
         "    torch.manual_seed(0)\n"
@@ -134,6 +134,6 @@ def test_own_model_by_entry_point(
         "        torch.nn.Flatten(), torch.nn.Linear(4 * 24 * 24, 2))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    done = run("explain", digits / "digit-0.png", "--model", "mine:build", "--out", tmp_path / "o")
+    done = run("explain", digits / "digit-0.png", "--model", "own_network:build", "--out", tmp_path / "o")
     assert done.returncode == 0, done.stderr
     assert Explanation.load(tmp_path / "o" / "digit-0").probabilities.shape == (1, 2)

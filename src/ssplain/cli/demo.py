@@ -1,20 +1,44 @@
 """`ssplain demo`: the main job on the bundled images and models, as a page to look at."""
 
+import shutil
+import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from ssplain.explain import Explanation
     from ssplain.metrics import Kept
     from ssplain.models import ModelCard
     from ssplain.report.page import Section
     from ssplain.report.render import Picture
 
-TITLES = {"mnist": "MNIST: handwritten digits", "fmnist": "Fashion-MNIST: clothes"}
-EXPLAINED = 100  # images explained per data set; the page shows the first of each class
+
+@dataclass(frozen=True)
+class Part:
+    """One data set of the demo: the page shows the first explained image of each class."""
+
+    dataset: str
+    model: str
+    title: str
+    images: int
+
+
+PARTS = (
+    Part("rop", "googlenet-rop", "Simulated fundus images: plus disease", 3),
+    Part("mnist", "lenet5-mnist", "MNIST: handwritten digits", 100),
+    Part("fmnist", "lenet5-fmnist", "Fashion-MNIST: clothes", 100),
+)
+NOTE = (
+    "Each row: the image, the scores of SSplain, what the feasible mask keeps, and the top 5 % of "
+    "the pixels with the rest in purple. 'only mask' is the model's probability of the class when "
+    "it sees nothing but the kept pixels, 'without' when they are blackened."
+)
 
 
 def demo(
@@ -24,74 +48,78 @@ def demo(
 ) -> None:
     """Explain bundled images of each data set and write a page to look at."""
     from ssplain import report
-    from ssplain.data import bundled
-    from ssplain.explain import SSplain, preset
     from ssplain.files import write_whole
+
+    sections = [_explain(part, out / "images") for part in PARTS]
+    page = report.page("What the decision rests on", NOTE, sections)
+    write_whole(out / "index.html", page.encode())
+    command = "ssplain" if shutil.which("ssplain") else sys.argv[0]
+    example = out / "images" / "mnist-0.png"
+    typer.echo(f"\nLook at {out / 'index.html'} in a browser. Then try an image of your own:")
+    typer.echo(f"  {command} explain {example} --model lenet5-mnist --out out/mine")
+
+
+def _explain(part: Part, folder: Path) -> "Section":
+    """Explain the images of one data set, say what came out, and leave some as files to try."""
+    from ssplain import report
+    from ssplain.data import bundled, bundled_truth
+    from ssplain.explain import SSplain, preset
     from ssplain.metrics import kept_and_removed
     from ssplain.models import card, load
 
-    sections = []
-    for dataset, title in TITLES.items():
-        about = card(f"lenet5-{dataset}")
-        model = load(about.name)
-        images, labels = bundled(dataset)
-        started = time.perf_counter()
-        result = SSplain(model, **preset(dataset)).explain(images[:EXPLAINED], labels[:EXPLAINED])
-        spent = time.perf_counter() - started
-        kept = kept_and_removed(model, result)
-        sections.append(_section(dataset, about, result, kept))
-        for i in range(3):
-            report.write_png(report.grey(images[i]), out / "images" / f"{dataset}-{i}.png")
-        typer.echo(
-            f"{title}: {len(result)} images explained in {spent:.1f} s; with only the "
-            f"{float(result.kept_share.mean()):.0%} kept pixels the target's probability is "
-            f"{float(kept.only.mean()):.2f} on average, without them "
-            f"{float(kept.without.mean()):.2f}."
-        )
-    note = (
-        "Each row: the image, the scores of SSplain, what the feasible mask keeps, and the top 5 % "
-        "of the pixels with the rest in purple. 'only mask' is the model's probability of the "
-        "class when it sees nothing but the kept pixels, 'without' when they are blackened."
+    model = load(part.model)
+    images, labels = (values[: part.images] for values in bundled(part.dataset))
+    started = time.perf_counter()
+    result = SSplain(model, **preset(part.dataset)).explain(images, labels)
+    spent = time.perf_counter() - started
+    kept = kept_and_removed(model, result)
+    for i in range(3):
+        report.write_png(report.grey(images[i]), folder / f"{part.dataset}-{i}.png")
+    typer.echo(
+        f"{part.title}: {len(result)} images explained in {spent:.1f} s; with only the "
+        f"{float(result.kept_share.mean()):.0%} kept pixels the target's probability is "
+        f"{float(kept.only.mean()):.2f} on average, without them {float(kept.without.mean()):.2f}."
     )
-    write_whole(
-        out / "index.html", report.page("What the decision rests on", note, sections).encode()
-    )
-    example = out / "images" / "mnist-0.png"
-    typer.echo(f"\nLook at {out / 'index.html'} in a browser. Then try an image of your own:")
-    typer.echo(f"  ssplain explain {example} --model lenet5-mnist --out out/mine")
+    truth = bundled_truth("rop").relevance if part.dataset == "rop" else None
+    return _section(part, card(part.model), result, kept, truth=truth)
 
 
-def _section(dataset: str, about: "ModelCard", result: "Explanation", kept: "Kept") -> "Section":
+def _section(
+    part: Part, about: "ModelCard", result: "Explanation", kept: "Kept", *, truth: "Tensor | None"
+) -> "Section":
     """Return the page's part for one data set: the first image of each class."""
     from ssplain import report
     from ssplain.report.page import Section
 
     top = result.top(0.05)
+    columns = ["class", "image", "scores", "mask", "top 5 %", "model's probability"]
     rows: list[list[str | Picture]] = []
     for wanted in range(len(about.classes)):
         i = int((result.target == wanted).nonzero()[0])
         image = result.images[i]
-        rows.append(
-            [
-                f"{about.classes[wanted]}\np = {float(kept.whole[i]):.3f}",
-                report.grey(image),
-                report.heat(result.scores[i], result.support[i]),
-                report.mask_view(image, result.mask[i]),
-                report.top_view(image, top[i]),
-                "\n".join(
-                    (
-                        f"kept {float(result.kept_share[i]):.0%} of the object",
-                        f"only mask: p = {float(kept.only[i]):.3f}",
-                        f"without: p = {float(kept.without[i]):.3f}",
-                    )
-                ),
-            ]
+        said = (
+            f"kept {float(result.kept_share[i]):.0%} of the object",
+            f"only mask: p = {float(kept.only[i]):.3f}",
+            f"without: p = {float(kept.without[i]):.3f}",
         )
+        row: list[str | Picture] = [
+            f"{about.classes[wanted]}\np = {float(kept.whole[i]):.3f}",
+            report.grey(image),
+            report.heat(result.scores[i], result.support[i]),
+            report.mask_view(image, result.mask[i]),
+            report.top_view(image, top[i]),
+            "\n".join(said),
+        ]
+        if truth is not None:
+            row.insert(2, report.heat(truth[i], result.support[i]))
+        rows.append(row)
     settings = result.settings
     note = (
-        f"{about.name}, {about.accuracy:.2%} test accuracy; the paper's settings: budget "
+        f"{about.name}, {about.accuracy:.1%} test accuracy; the paper's settings: budget "
         f"{settings['budget']:.0%} of the non-zero pixels, lambda {settings['tv_weight']:g}, "
         f"rho {settings['rho']:g}, lr {settings['lr']:g}, {settings['iterations']} iterations."
     )
-    columns = ["class", "image", "scores", "mask", "top 5 %", "model's probability"]
-    return Section(TITLES[dataset], note, columns, rows)
+    if truth is not None:
+        columns.insert(2, "planted disease")
+        note += " The vessels that carry the planted disease are bright in the third column."
+    return Section(part.title, note, columns, rows)
