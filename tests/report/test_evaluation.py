@@ -6,7 +6,7 @@ import torch
 import ssplain
 from ssplain.errors import SSplainError
 from ssplain.metrics import Evaluation, evaluate
-from ssplain.report.evaluation import evaluation_csv, evaluation_figure
+from ssplain.report.evaluation import TITLES, evaluation_csv, evaluation_figure
 
 
 def two() -> dict[str, Evaluation]:
@@ -33,11 +33,12 @@ def test_the_table_holds_each_number_and_its_difference() -> None:
 def test_every_curve_is_drawn() -> None:
     found = two()
     drawing = evaluation_figure(found)
-    assert [axes.get_title() for axes in drawing.axes] == list(found["random"].curves)
-    for axes in drawing.axes:
+    measures = list(found["random"].curves)
+    assert [axes.get_title() for axes in drawing.axes] == [TITLES[name] for name in measures]
+    for axes, measure in zip(drawing.axes, measures, strict=True):
         for line, one in zip(axes.lines, found.values(), strict=True):
             drawn = torch.as_tensor(line.get_ydata())
-            torch.testing.assert_close(drawn, one.curves[axes.get_title()], check_dtype=False)
+            torch.testing.assert_close(drawn, one.curves[measure], check_dtype=False)
 
 
 def test_nothing_is_named() -> None:

@@ -12,6 +12,15 @@ from ssplain.metrics import Evaluation
 
 Evaluations = Mapping[str, Evaluation]
 
+TITLES = {
+    "insertion": "insertion: balanced accuracy, high is good",
+    "deletion": "deletion: balanced accuracy, low is good",
+    "kappa": "share of the brightness inserted",
+    "connected": "largest connected part, share of the whole's",
+    "curvature": "curvature similarity",
+    "dilation": "dilation similarity",
+}
+
 
 def evaluation_csv(found: Evaluations) -> str:
     """Return one line per explainer and measure: value, interval, and the paired difference.
@@ -75,7 +84,7 @@ def evaluation_figure(found: Evaluations, axis: str = "support") -> Figure:
                 zorder=3 if at == 0 else 2,
                 label=name,
             )
-        axes.set_title(measure, fontsize=10)
+        axes.set_title(TITLES[measure], fontsize=10)
         axes.set_xlabel(f"share of {share}", fontsize=9)
         axes.set_xlim(0, 1)
         axes.tick_params(labelsize=8)
