@@ -22,6 +22,7 @@ def run(out: Path, *more: str) -> str:
 def test_table_curves_and_maps_are_written_and_maps_are_used_again(tmp_path: Path) -> None:
     printed = run(tmp_path, "--explainers", "ssplain-0,intensity")
     assert "12 mnist images" in printed
+    assert "intervals are too narrow" in printed
     assert "intensity" in printed
     rows = list(csv.DictReader((tmp_path / "evaluation.csv").read_text().splitlines()))
     assert {row["explainer"] for row in rows} == {"ssplain-0", "intensity"}

@@ -19,15 +19,19 @@ def two() -> dict[str, Evaluation]:
 
 def test_the_table_holds_each_number_and_its_difference() -> None:
     found = two()
-    lines = list(csv.reader(evaluation_csv(found).splitlines()))
-    rows = {(row[0], row[1]): row[2:] for row in lines[1:]}
+    lines = csv.DictReader(evaluation_csv(found).splitlines())
+    rows = {(row["explainer"], row["measure"]): row for row in lines}
     assert len(rows) == 2 * len(found["random"].values)
     row = rows["random", "connected"]
-    assert float(row[0]) == pytest.approx(found["random"].summary("connected").value, abs=1e-5)
-    assert row[3] == "8"
-    apart = float(row[0]) - float(rows["intensity", "connected"][0])
-    assert float(row[4]) == pytest.approx(apart, abs=2e-5)
-    assert [float(x) for x in rows["intensity", "insertion"][4:]] == [0, 0, 0]
+    expected = found["random"].summary("connected")
+    for column, number in (("value", expected.value), ("low", expected.low)):
+        assert float(row[column]) == pytest.approx(number, abs=1e-5)
+    assert (row["images"], row["versus"]) == ("8", "intensity")
+    apart = float(row["value"]) - float(rows["intensity", "connected"]["value"])
+    assert float(row["difference"]) == pytest.approx(apart, abs=2e-5)
+    paired = found["random"].against(found["intensity"], "connected").difference
+    assert float(row["difference high"]) == pytest.approx(paired.high, abs=1e-5)
+    assert float(rows["intensity", "insertion"]["difference"]) == 0
 
 
 def test_every_curve_is_drawn() -> None:

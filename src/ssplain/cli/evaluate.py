@@ -1,6 +1,7 @@
 """`ssplain evaluate`: explainers measured on the same images, with intervals."""
 
 import json
+from collections import Counter
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ssplain.vessels import VesselTree
 
 MODELS = {"mnist": "lenet5-mnist", "fmnist": "lenet5-fmnist", "rop": "googlenet-rop"}
+FEW = 5  # images of a class, below which drawing them again says little
 TARGETS = ("label", "predicted")
 SHOWN = ("insertion", "deletion", "connected", "kappa", "average-precision above chance")
 
@@ -96,6 +98,10 @@ def evaluate(
         drawing.savefig(drawn, format=kind, dpi=150)
         write_whole(out / f"curves.{kind}", drawn.getvalue())
     _print(found)
+    if min(Counter(answers[rows].tolist()).values()) < FEW:
+        typer.echo(
+            f"ssplain: some class has fewer than {FEW} images; intervals are too narrow.", err=True
+        )
     typer.echo(
         f"{len(X)} {dataset} images, steps over {axis}; 95 % intervals by a class-stratified "
         f"bootstrap. Written to {out}: evaluation.csv, curves.png, curves.svg, maps."
