@@ -110,6 +110,22 @@ def test_against_a_plain_loop_and_scikit_learn(axis: Axis) -> None:
     assert float(curves.insertion.balanced_accuracy[-1]) == pytest.approx(last)
 
 
+def test_deletion_is_pixel_flipping() -> None:
+    """Pixel flipping as Bach et al. (PLoS ONE 2015) write it: 8 pixels at a time, to black."""
+    model = ssplain.models.load("lenet5-mnist")
+    images, labels = (part[:5] for part in ssplain.data.bundled("mnist"))
+    maps = torch.randn(5, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    curves = insertion_deletion(model, images, labels, maps, points=784 // 8 + 1)
+    for i in range(5):
+        flipped = images[i].clone().flatten()
+        order = maps[i].flatten().argsort(descending=True)
+        for step in range(784 // 8 + 1):
+            with torch.no_grad():
+                p = model(flipped.view(1, 1, 28, 28)).softmax(1)[0, labels[i]]
+            assert curves.deletion.probability[i, step].item() == pytest.approx(p.item(), abs=1e-5)
+            flipped[order[8 * step : 8 * step + 8]] = 0
+
+
 def test_black_images_give_chance() -> None:
     """At s = 0 all images are the same, so exactly one of ten classes has recall 1."""
     model = ssplain.models.load("lenet5-mnist")

@@ -72,7 +72,8 @@ def test_kappa_steps_are_exact_where_sums_are_rounded() -> None:
 @pytest.mark.parametrize("axis", AXES)
 def test_every_axis_ends_with_the_whole_image(axis: str) -> None:
     generator = torch.Generator().manual_seed(1)
-    X = torch.rand(4, 1, 9, 7, generator=generator) * (torch.rand(4, 1, 9, 7) > 0.5)
+    there = torch.rand(4, 1, 9, 7, generator=generator) > 0.5
+    X = torch.rand(4, 1, 9, 7, generator=generator) * there
     M = torch.randn(4, 1, 9, 7, generator=generator)
     order, counts = steps(X, M, axis, 26)  # type: ignore[arg-type]
     assert bool((counts.diff(dim=1) >= 0).all())
@@ -99,7 +100,8 @@ def test_maps_that_rank_nothing_are_refused(maps: torch.Tensor, says: str) -> No
 
 def test_integer_maps_are_ranked() -> None:
     images = torch.zeros(1, 1, 1, 3)
-    assert rank_pixels(check_maps(torch.tensor([[[[1, 3, 2]]]]), images).float()).pixels.tolist()
+    maps = check_maps(torch.tensor([[[[1, 3, 2]]]]), images)
+    assert rank_pixels(maps).pixels.tolist() == [[1, 2, 0]]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import torch
 import ssplain
 from ssplain.errors import SSplainError
 from ssplain.metrics import Evaluation, evaluate
-from ssplain.report.evaluation import evaluation_csv, evaluation_figure
+from ssplain.report.evaluation import TITLES, evaluation_csv, evaluation_figure
 
 
 def two() -> dict[str, Evaluation]:
@@ -19,25 +19,30 @@ def two() -> dict[str, Evaluation]:
 
 def test_the_table_holds_each_number_and_its_difference() -> None:
     found = two()
-    lines = list(csv.reader(evaluation_csv(found).splitlines()))
-    rows = {(row[0], row[1]): row[2:] for row in lines[1:]}
+    lines = csv.DictReader(evaluation_csv(found).splitlines())
+    rows = {(row["explainer"], row["measure"]): row for row in lines}
     assert len(rows) == 2 * len(found["random"].values)
     row = rows["random", "connected"]
-    assert float(row[0]) == pytest.approx(found["random"].summary("connected").value, abs=1e-5)
-    assert row[3] == "8"
-    apart = float(row[0]) - float(rows["intensity", "connected"][0])
-    assert float(row[4]) == pytest.approx(apart, abs=2e-5)
-    assert [float(x) for x in rows["intensity", "insertion"][4:]] == [0, 0, 0]
+    expected = found["random"].summary("connected")
+    for column, number in (("value", expected.value), ("low", expected.low)):
+        assert float(row[column]) == pytest.approx(number, abs=1e-5)
+    assert (row["images"], row["versus"]) == ("8", "intensity")
+    apart = float(row["value"]) - float(rows["intensity", "connected"]["value"])
+    assert float(row["difference"]) == pytest.approx(apart, abs=2e-5)
+    paired = found["random"].against(found["intensity"], "connected").difference
+    assert float(row["difference high"]) == pytest.approx(paired.high, abs=1e-5)
+    assert float(rows["intensity", "insertion"]["difference"]) == 0
 
 
 def test_every_curve_is_drawn() -> None:
     found = two()
     drawing = evaluation_figure(found)
-    assert [axes.get_title() for axes in drawing.axes] == list(found["random"].curves)
-    for axes in drawing.axes:
+    measures = list(found["random"].curves)
+    assert [axes.get_title() for axes in drawing.axes] == [TITLES[name] for name in measures]
+    for axes, measure in zip(drawing.axes, measures, strict=True):
         for line, one in zip(axes.lines, found.values(), strict=True):
             drawn = torch.as_tensor(line.get_ydata())
-            torch.testing.assert_close(drawn, one.curves[axes.get_title()], check_dtype=False)
+            torch.testing.assert_close(drawn, one.curves[measure], check_dtype=False)
 
 
 def test_nothing_is_named() -> None:

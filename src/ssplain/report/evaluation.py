@@ -12,6 +12,27 @@ from ssplain.metrics import Evaluation
 
 Evaluations = Mapping[str, Evaluation]
 
+COLUMNS = (
+    "explainer",
+    "measure",
+    "value",
+    "low",
+    "high",
+    "images",
+    "versus",
+    "difference",
+    "difference low",
+    "difference high",
+)
+TITLES = {
+    "insertion": "insertion: balanced accuracy, high is good",
+    "deletion": "deletion: balanced accuracy, low is good",
+    "kappa": "share of the brightness inserted",
+    "connected": "largest connected part, share of the whole's",
+    "curvature": "curvature similarity",
+    "dilation": "dilation similarity",
+}
+
 
 def evaluation_csv(found: Evaluations) -> str:
     """Return one line per explainer and measure: value, interval, and the paired difference.
@@ -23,15 +44,12 @@ def evaluation_csv(found: Evaluations) -> str:
     >>> images, labels = (part[:4] for part in ssplain.data.bundled("mnist"))
     >>> found = ssplain.metrics.evaluate(model, images, labels, images, points=3)
     >>> evaluation_csv({"intensity": found}).splitlines()[0]
-    'explainer,measure,value,low,high,images,difference to intensity,low,high'
+    'explainer,measure,value,low,high,images,versus,difference,difference low,difference high'
     """
     first = _first(found)
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    bounds = ("low", "high")
-    writer.writerow(
-        ["explainer", "measure", "value", *bounds, "images", f"difference to {first}", *bounds]
-    )
+    writer.writerow(COLUMNS)
     for name, evaluation in found.items():
         for measure, values in evaluation.values.items():
             own = evaluation.summary(measure)
@@ -39,7 +57,7 @@ def evaluation_csv(found: Evaluations) -> str:
             numbers = [f"{x:.5f}" for x in (own.value, own.low, own.high)]
             differences = [f"{x:.5f}" for x in (apart.value, apart.low, apart.high)]
             images = int((~values.isnan()).sum())
-            writer.writerow([name, measure, *numbers, images, *differences])
+            writer.writerow([name, measure, *numbers, images, first, *differences])
     return text.getvalue()
 
 
@@ -75,7 +93,7 @@ def evaluation_figure(found: Evaluations, axis: str = "support") -> Figure:
                 zorder=3 if at == 0 else 2,
                 label=name,
             )
-        axes.set_title(measure, fontsize=10)
+        axes.set_title(TITLES[measure], fontsize=10)
         axes.set_xlabel(f"share of {share}", fontsize=9)
         axes.set_xlim(0, 1)
         axes.tick_params(labelsize=8)
