@@ -66,3 +66,10 @@ def test_smooth_masks_are_the_textbooks(step: int, sigma: float) -> None:
         weights = [math.exp(20 * value) for value in z]
         expected = sum(a * b for a, b in zip(z, weights, strict=True)) / sum(weights)
         assert float(masks[1, 0, y, x]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_gradient_of_smooth_masks_is_right() -> None:
+    make = SmoothMasks((5, 4), 2, 1.5)
+    generator = torch.Generator().manual_seed(4)
+    parameters = torch.rand(2, 1, *make.grid, generator=generator, dtype=torch.float64)
+    assert torch.autograd.gradcheck(make, parameters.requires_grad_())
