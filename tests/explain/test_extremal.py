@@ -42,9 +42,10 @@ def test_the_area_term_alone_decays_as_it_must(reduction: str) -> None:
     size, iterations = 24, 60
     result = without_opinion(size, 0.25, iterations, reduction)
     pull = 1 / size**2 if reduction == "mean" else 1 / 1024
+    share = 0.25 * size**2 / (size + 4) ** 2  # two more pixels on each side
     value, velocity = 1.0, 0.0
     for k in range(iterations):
-        slope = -2 * 300 * 1.0035**k * pull * (value - 0.25)
+        slope = -2 * 300 * 1.0035**k * pull * (value - share)
         velocity = slope if k == 0 else 0.9 * velocity + 0.1 * slope
         value = min(max(value + 0.01 * velocity, 0.0), 1.0)
     assert 0.3 < value < 0.8

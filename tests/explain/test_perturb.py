@@ -54,7 +54,9 @@ def test_smooth_masks_are_the_textbooks(step: int, sigma: float) -> None:
     parameters = torch.rand(2, 1, *make.grid, generator=generator, dtype=torch.float64)
     masks = make(parameters)
     reach = 1 + math.ceil(sigma / step)
-    for y, x in ((0, 0), (4, 5), (8, 10), (2, 9)):
+    assert masks.shape == (2, 1, make.grid[0] * step, make.grid[1] * step)
+    last = (masks.shape[2] - 1, masks.shape[3] - 1)
+    for y, x in ((0, 0), (4, 5), (8, 10), last):
         z = []
         for row in range(y // step - reach, y // step + reach + 1):
             for column in range(x // step - reach, x // step + reach + 1):
@@ -66,3 +68,26 @@ def test_smooth_masks_are_the_textbooks(step: int, sigma: float) -> None:
         weights = [math.exp(20 * value) for value in z]
         expected = sum(a * b for a, b in zip(z, weights, strict=True)) / sum(weights)
         assert float(masks[1, 0, y, x]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_image_lies_in_the_middle_of_the_canvas() -> None:
+    make = SmoothMasks((9, 11), 1, 1.0)
+    parameters = torch.zeros(1, 1, *make.grid)
+    parameters[0, 0, make.reach + 3, make.reach + 7] = 1.0
+    mask = make.crop(make(parameters))[0, 0]
+    assert mask.shape == (9, 11)
+    assert int(mask.argmax()) == 3 * 11 + 7
+
+
+def test_an_even_mask_is_even_up_to_the_border() -> None:
+    make = SmoothMasks((9, 11), 1, 1.0)
+    parameters = torch.full((1, 1, *make.grid), 0.3).requires_grad_()
+    mask = make.crop(make(parameters))
+    assert float((mask - mask[0, 0, 4, 5]).abs().max().detach()) < 1e-6
+
+
+def test_the_gradient_of_smooth_masks_is_right() -> None:
+    make = SmoothMasks((5, 4), 2, 1.5)
+    generator = torch.Generator().manual_seed(4)
+    parameters = torch.rand(2, 1, *make.grid, generator=generator, dtype=torch.float64)
+    assert torch.autograd.gradcheck(make, parameters.requires_grad_())

@@ -9,6 +9,7 @@ from torch import Tensor
 
 import ssplain
 from ssplain import SSplainError
+from ssplain.explain.protocol import Attributor
 from ssplain.explain.registry import METHODS, make, method, names
 from tests.explain.small import Pair, Small, pictures, small
 
@@ -115,6 +116,17 @@ class TestContract:
         for _ in range(100):
             explainer.attribute(images, 1)
         assert _tensors() <= before
+
+    def test_the_progress_runs_to_its_end_and_never_back(self, name: str) -> None:
+        explainer = make(name, small(), **QUICK.get(name, {}), batch_size=2)
+        if not isinstance(explainer, Attributor):
+            pytest.skip("SSplain tells its progress through explain, which has tests of its own")
+        told: list[tuple[int, int]] = []
+        explainer.attribute(pictures(), 1, progress=lambda *at: told.append(at))
+        assert told == sorted(told)
+        if method(name).family != "control":
+            assert told[-1][0] == told[-1][1]
+            assert len({of for _, of in told}) == 1
 
     def test_a_wrong_target_is_named(self, name: str) -> None:
         with pytest.raises(SSplainError, match="Target 9 is out of range: the model has 3"):

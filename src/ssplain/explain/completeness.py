@@ -29,6 +29,7 @@ def warn_if_incomplete(name: str, maps: Tensor, question: Question, baseline: Te
     images = question.images
     everyone = torch.arange(len(images), device=images.device)
     start = baseline.expand_as(images)
+    question = question.quiet()
     whole = question.answers(lambda at: images[at], everyone)
     empty = question.answers(lambda at: start[at], everyone)
     scores, difference = maps.flatten(1), whole - empty

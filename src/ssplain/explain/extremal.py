@@ -53,12 +53,13 @@ class ExtremalPerturbation(Attributor):
     and grows by 0.35 % per iteration; steps are gradient ascent with lr 0.01 and an average of
     gradients with momentum 0.9. All images of a batch are optimised at once, each on its own.
 
-    The area is a share of each image's support, counted on the image itself. Equal values (all of
-    them, at the start) share the ones of \(r_a\) that fall on them, so that the reward and not
-    the order of storage decides between them. With one parameter per pixel the mean in the area
-    term leaves each parameter a gradient so small that large images do not reach their area:
-    `explain` says where a mask ended, and `area_reduction="sum"` gives each parameter the same pull
-    whatever the size of the image.
+    The area is a share of each image's support, in pixels; the canvas around the image counts
+    against it, and the mean is per pixel of the image. Equal values (all of them, at the start)
+    share the ones of \(r_a\) that fall on them, so that the reward and not the order of storage
+    decides between them. With one parameter per pixel the mean in the area term leaves each
+    parameter a gradient so small that large images do not reach their area: `explain` says where a
+    mask ended, and `area_reduction="sum"` gives each parameter the same pull whatever the size of
+    the image.
 
     Args:
         model: a module or function of `(N, C, H, W)`.
@@ -162,18 +163,18 @@ class ExtremalPerturbation(Attributor):
         )
         with torch.enable_grad():
             for iteration in range(self.iterations):
-                masks = make(parameters)
-                reward = self._reward(question, rows, levels, masks)
-                ordered = masks.flatten(1).sort(dim=1).values
+                canvas = make(parameters)
+                reward = self._reward(question, rows, levels, make.crop(canvas))
+                ordered = canvas.flatten(1).sort(dim=1).values
                 reference = share_among_equals(_ones_last(ordered, wanted), ordered.detach())
-                area = (ordered - reference).square().mean(1)
+                area = (ordered - reference).square().sum(1) / pixels
                 total = (reward - scale * AREA_GROWTH**iteration * area).sum()
                 parameters.grad = torch.autograd.grad(total, parameters)[0]
                 ascent.step()
                 with torch.no_grad():
                     parameters.clamp_(0, 1)
         with torch.no_grad():
-            masks = make(parameters)
+            masks = make.crop(make(parameters))
             return masks, self._reward(question, rows, levels, masks)
 
     def _reward(self, question: Question, rows: slice, levels: Tensor, masks: Tensor) -> Tensor:

@@ -75,8 +75,9 @@ class IntegratedGradients(Attributor):
         images = question.images
         points, weights = np.polynomial.legendre.leggauss(self.steps)
         total = torch.zeros_like(images)
-        for point, weight in zip((points + 1) / 2, weights / 2, strict=True):
-            total = total + float(weight) * question.gradient(float(point) * images)
+        for step in range(self.steps):
+            point, weight = (float(points[step]) + 1) / 2, float(weights[step]) / 2
+            total = total + weight * question.part(step, self.steps).gradient(point * images)
         maps = images * total
         warn_if_incomplete("Integrated Gradients", maps, question, torch.zeros_like(images[:1]))
         return maps

@@ -55,7 +55,7 @@ class GuidedGradCam(Attributor):
 
     def maps(self, question: Question) -> Tensor:
         """Return guided gradient times activation map for each channel and pixel."""
-        guide = _with_model(question, guided(safe_clone(self.classifier.model)))
+        guide = _with_model(question.part(1, 2), guided(safe_clone(self.classifier.model)))
         # tracing dissolves blocks such as an inception; the activation map needs them whole
         whole = safe_clone(self.classifier.model, trace=False)
         network = _Answers(_with_model(question, whole))
@@ -67,7 +67,7 @@ class GuidedGradCam(Attributor):
                 found = camera.attribute(question.images[rows], relu_attributions=True)
             return interpolate(found.detach(), size=question.images.shape[-2:])
 
-        activation = torch.cat(question.run(work, len(question.images)))
+        activation = torch.cat(question.part(0, 2).run(work, len(question.images)))
         return guide.gradient(question.images) * activation
 
 
@@ -116,7 +116,7 @@ class DeepShap(Attributor):
         total = torch.zeros_like(images)
         for i in range(len(baselines)):
             baseline = baselines[i : i + 1]
-            maps = self._against(question, network, baseline)
+            maps = self._against(question.part(i, len(baselines)), network, baseline)
             warn_if_incomplete("DeepSHAP", maps, question, baseline)
             total = total + maps
         return total / len(baselines)

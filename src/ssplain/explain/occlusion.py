@@ -84,7 +84,7 @@ class Occlusion(Attributor):
             return images[image[at]].masked_fill(inside[:, None], 0.0)
 
         everyone = torch.arange(len(images), device=images.device)
-        whole = question.answers(lambda at: images[at], everyone)
+        whole = question.quiet().answers(lambda at: images[at], everyone)
         if len(image) > 0:
             lost[image, 0, row, column] = whole[image] - question.answers(occluded, image)
         return lost

@@ -83,37 +83,45 @@ class SmoothMasks:
     over the grid points around it, and \(k(u) = \exp(-2 \max(u - 1/2, 0)^2)\): each parameter
     spreads over the pixels within about sigma.
 
+    Masks are made on a canvas that is wider than the image on all sides: a parameter at the edge of
+    the grid reaches fewer pixels than others and would behave differently, so edges are cut off.
+
     Args:
-        shape: height and width of the masks.
+        shape: height and width of the image.
         step: pixels from one grid point to the next; 1 gives each pixel a parameter.
         sigma: how far a parameter spreads, in pixels.
 
     >>> make = SmoothMasks((10, 13), step=4, sigma=2.0)
-    >>> make.grid
-    (3, 4)
-    >>> make(torch.ones(2, 1, *make.grid)).shape
-    torch.Size([2, 1, 10, 13])
+    >>> make.grid  # 3 x 4 cells for the image, 2 more on each side
+    (7, 8)
+    >>> masks = make(torch.ones(2, 1, *make.grid))
+    >>> masks.shape, make.crop(masks).shape
+    (torch.Size([2, 1, 28, 32]), torch.Size([2, 1, 10, 13]))
     """
 
     def __init__(self, shape: tuple[int, int], step: int, sigma: float) -> None:
         self.shape, self.step = shape, step
-        self.grid = (math.ceil(shape[0] / step), math.ceil(shape[1] / step))
         # beyond this a parameter could not reach even from the nearest corner of its cell
         self.reach = 1 + math.ceil(sigma / step)
+        rows, columns = (math.ceil(size / step) + 2 * self.reach for size in shape)
+        self.grid = (rows, columns)
         cells = torch.arange(-self.reach, self.reach + 1, dtype=torch.float64) * step
         inside = torch.arange(step, dtype=torch.float64) - (step - 1) / 2
         along = (cells[:, None] - inside) ** 2
         # [row of taps, column of taps, row in the cell, column in the cell]
         distance = (along[:, None, :, None] + along[None, :, None, :]).sqrt()
         spread = torch.exp(-2 * (distance / sigma - 0.5).clamp(min=0) ** 2)
-        self.kernel = spread.flatten(0, 1)
+        self.kernel = spread.view(-1, 1, step, 1, step)
 
     def __call__(self, parameters: Tensor) -> Tensor:
-        """Return masks `(N, 1, H, W)` from parameters `(N, 1, *grid)`."""
+        """Return masks on the canvas from parameters `(N, 1, *grid)`, `step` pixels for each."""
         (rows, columns), step, reach = self.grid, self.step, self.reach
         taps = unfold(pad(parameters, (reach,) * 4), 2 * reach + 1)
-        near = taps.view(len(parameters), -1, rows, 1, columns, 1)
-        z = near * self.kernel.to(parameters)[:, :, None, :].view(-1, 1, step, 1, step)
+        z = taps.view(len(parameters), -1, rows, 1, columns, 1) * self.kernel.to(parameters)
         smooth = (z * (SHARPNESS * z).softmax(1)).sum(1)
-        masks = smooth.reshape(len(parameters), 1, rows * step, columns * step)
-        return masks[..., : self.shape[0], : self.shape[1]]
+        return smooth.reshape(len(parameters), 1, rows * step, columns * step)
+
+    def crop(self, masks: Tensor) -> Tensor:
+        """Return the image's part of the canvas, `(N, 1, H, W)`."""
+        start, (height, width) = self.reach * self.step, self.shape
+        return masks[..., start : start + height, start : start + width]

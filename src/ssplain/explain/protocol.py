@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar
 
 import torch
@@ -105,6 +105,17 @@ class Question:
             return torch.autograd.grad(total, leaf)[0]
 
         return torch.cat(self.run(work, len(images)))
+
+    def part(self, index: int, parts: int) -> "Question":
+        """Return the same question for one of several passes, which tells the progress of all."""
+        told = self.progress
+        if told is None:
+            return self
+        return replace(self, progress=lambda at, of: told(index * of + at, parts * of))
+
+    def quiet(self) -> "Question":
+        """Return the same question, telling no progress."""
+        return replace(self, progress=None)
 
     def run(self, work: Callable[[slice], T], count: int, weight: int = 1) -> list[T]:
         """Work through `count` items in batches that fit, telling the progress.
