@@ -11,7 +11,7 @@ from tests.cli.command import run
 def test_help_lists_the_commands() -> None:
     done = CliRunner().invoke(app, ["--help"])
     assert done.exit_code == 0
-    for command in ("demo", "explain", "compare", "vessels", "train", "bench"):
+    for command in ("demo", "explain", "compare", "evaluate", "vessels", "train", "bench"):
         assert command in done.output
 
 

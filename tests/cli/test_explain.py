@@ -134,6 +134,8 @@ def test_own_model_by_entry_point(
         "        torch.nn.Flatten(), torch.nn.Linear(4 * 24 * 24, 2))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    done = run("explain", digits / "digit-0.png", "--model", "own_network:build", "--out", tmp_path / "o")
+    done = run(
+        "explain", digits / "digit-0.png", "--model", "own_network:build", "--out", tmp_path / "o"
+    )
     assert done.returncode == 0, done.stderr
     assert Explanation.load(tmp_path / "o" / "digit-0").probabilities.shape == (1, 2)

@@ -9,6 +9,7 @@ from ssplain import __version__
 from ssplain.cli.bench import bench
 from ssplain.cli.compare import compare
 from ssplain.cli.demo import demo
+from ssplain.cli.evaluate import evaluate
 from ssplain.cli.explain import explain
 from ssplain.cli.train import train
 from ssplain.cli.vessels import vessels
@@ -21,7 +22,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, explain, compare, vessels, train, bench):
+for command in (demo, explain, compare, evaluate, vessels, train, bench):
     app.command()(command)
 
 
