@@ -30,7 +30,6 @@ class Part:
 
 
 PARTS = (
-    Part("rop", "googlenet-rop", "Simulated fundus images: plus disease", 3),
     Part("mnist", "lenet5-mnist", "MNIST: handwritten digits", 100),
     Part("fmnist", "lenet5-fmnist", "Fashion-MNIST: clothes", 100),
 )
