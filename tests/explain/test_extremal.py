@@ -4,7 +4,7 @@ from torch import Tensor
 
 import ssplain
 from ssplain import SSplainError
-from ssplain.explain.extremal import ExtremalMasks, ExtremalPerturbation
+from ssplain.explain.extremal import ExtremalMasks, ExtremalPerturbation, area_reference
 from tests.explain.small import pictures, small
 
 
@@ -34,6 +34,20 @@ def test_finds_the_pixels_that_the_model_looks_at(variant: str) -> None:
     assert float(outside.sum() / 90) < 0.1
     assert float(result.wanted) == 0.25
     assert float(result.distance) < 0.1
+
+
+def test_the_reference_is_that_of_sorting_with_equals_averaged() -> None:
+    generator = torch.Generator().manual_seed(6)
+    values = torch.randint(0, 30, (4, 200), generator=generator) / 40
+    count = torch.tensor([1, 50, 199, 200])
+    found = area_reference(values, count)
+    for row, ones, reference in zip(values, count.tolist(), found, strict=True):
+        order = row.argsort()
+        plain = torch.zeros(200)
+        plain[order[200 - ones :]] = 1.0
+        for value in row.tolist():
+            same = row == value
+            torch.testing.assert_close(reference[same], plain[same].mean().expand(int(same.sum())))
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum"])

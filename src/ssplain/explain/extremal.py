@@ -143,10 +143,13 @@ class ExtremalPerturbation(Attributor):
         # the pyramid and the taps of a mask take room too; a quarter of the batch measured best
         parts = question.run(lambda r: self._optimise(question, r, wanted[r]), len(inside), 4)
         masks, reward = (torch.cat(both) for both in zip(*parts, strict=True))
-        ordered = masks.flatten(1).sort(dim=1).values
-        distance = (ordered - _ones_last(ordered, wanted)).square().mean(1).sqrt()
-        share = wanted / ordered.shape[1]
-        return ExtremalMasks(masks, masks.mean((1, 2, 3)), share, distance, reward)
+        values = masks.flatten(1)
+        ordered = values.sort(dim=1, descending=True).values
+        rank = torch.arange(values.shape[1], device=values.device)
+        ones = (rank < wanted[:, None]).to(values)
+        distance = (ordered - ones).square().mean(1).sqrt()
+        share = wanted / values.shape[1]
+        return ExtremalMasks(masks, values.mean(1), share, distance, reward)
 
     def _optimise(self, question: Question, rows: slice, wanted: Tensor) -> tuple[Tensor, Tensor]:
         """Run gradient ascent on the masks of one batch; return masks and rewards."""
@@ -165,9 +168,9 @@ class ExtremalPerturbation(Attributor):
             for iteration in range(self.iterations):
                 canvas = make(parameters)
                 reward = self._reward(question, rows, levels, make.crop(canvas))
-                ordered = canvas.flatten(1).sort(dim=1).values
-                reference = share_among_equals(_ones_last(ordered, wanted), ordered.detach())
-                area = (ordered - reference).square().sum(1) / pixels
+                values = canvas.flatten(1)
+                reference = area_reference(values.detach(), wanted)
+                area = (values - reference).square().sum(1) / pixels
                 total = (reward - scale * AREA_GROWTH**iteration * area).sum()
                 parameters.grad = torch.autograd.grad(total, parameters)[0]
                 ascent.step()
@@ -189,26 +192,21 @@ class ExtremalPerturbation(Attributor):
         return kept - removed
 
 
-def share_among_equals(reference: Tensor, ordered: Tensor) -> Tensor:
-    """Give each value the mean of the reference over all values that equal it.
+def area_reference(values: Tensor, count: Tensor) -> Tensor:
+    """Return what each value would be in a mask of `count` ones: 1 for the largest, 0 for the rest.
+
+    Equal values share the ones that fall on them, so no order among them is needed, nor any
+    sorting: counting the values of each size is enough.
 
     Args:
-        reference: `(N, P)`.
-        ordered: `(N, P)` in [0, 1].
+        values: `(N, P)` in [0, 1].
+        count: `(N,)`, the ones in each row.
 
-    >>> reference, ordered = torch.tensor([[0.0, 0.0, 1.0]]), torch.tensor([[0.2, 0.9, 0.9]])
-    >>> share_among_equals(reference, ordered)
+    >>> area_reference(torch.tensor([[0.2, 0.9, 0.9]]), torch.tensor([1]))
     tensor([[0.0000, 0.5000, 0.5000]])
     """
-    group = (ordered * SAME).round().long()
-    empty = reference.new_zeros(len(reference), SAME + 1)
-    sums = empty.scatter_add(1, group, reference)
-    counts = empty.scatter_add(1, group, torch.ones_like(reference))
-    return (sums / counts.clamp(min=1)).gather(1, group)
-
-
-def _ones_last(ordered: Tensor, count: Tensor) -> Tensor:
-    """Return rows like `ordered` of zeros and then `count` ones each."""
-    pixels = ordered.shape[1]
-    rank = torch.arange(pixels, device=ordered.device)
-    return (rank >= pixels - count[:, None]).to(ordered)
+    size = (values * SAME).round().long()
+    having = values.new_zeros(len(values), SAME + 1).scatter_add(1, size, torch.ones_like(values))
+    larger = having.flip(1).cumsum(1).flip(1) - having
+    share = (count[:, None] - larger).clamp(min=0) / having.clamp(min=1)
+    return share.clamp(max=1).gather(1, size)
