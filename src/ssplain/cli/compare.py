@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ssplain.cli.inputs import card_of, end, read_or_refuse
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ssplain.explain.compare import Compared
-    from ssplain.models import ModelCard
 
 
 def compare(
@@ -47,43 +47,42 @@ def compare(
     """Compare explainers on image files: one picture, all maps, and a table of times."""
     from rich.progress import track
 
-    from ssplain.cli.explain import _card_of
     from ssplain.explain import PRESETS
     from ssplain.explain.compare import compare as run
     from ssplain.explain.registry import names
     from ssplain.models import load
 
     chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
-    network, card = load(model, architecture), _card_of(model)
+    network, card = load(model, architecture), card_of(model)
     if dataset is None and card is not None and card.dataset in PRESETS:
         dataset = card.dataset
-    batch = _read_all(images, card)
+    usable, refused = read_or_refuse(images, card)
+    batch = _stack(usable)
     steps = run(network, batch, target, explainers=chosen, dataset=dataset, seed=seed)
     compared = list(track(steps, "Explaining", total=len(chosen), transient=True))
     for one in compared:
         if one.complaint:
             typer.echo(f"ssplain: {one.method.title} is left out: {one.complaint}", err=True)
-    _write(out, images, batch, compared)
+    _write(out, [path for path, _ in usable], batch, compared)
     _table(compared, len(batch))
     typer.echo(f"Look at {out / 'comparison.png'}; the maps are in {out / 'maps.npz'}.")
+    end(refused, len(images))
 
 
-def _read_all(paths: "Sequence[Path]", card: "ModelCard | None") -> "Tensor":
-    """Read the images as one batch, resized to what the model takes where its card says it."""
+def _stack(images: "Sequence[tuple[Path, Tensor]]") -> "Tensor":
+    """Put images of one shape into a batch."""
     import torch
 
-    from ssplain.data import read_image, resize
-
-    batch = [read_image(path) for path in paths]
-    if card is not None:
-        batch = [i if i.shape[1:] == card.size else resize(i, card.size) for i in batch]
-    for path, image in zip(paths, batch, strict=True):
-        if image.shape != batch[0].shape:
+    if not images:
+        raise SSplainError("None of the images can be used; give at least one that can.")
+    (first, like), *others = images
+    for path, image in others:
+        if image.shape != like.shape:
             raise SSplainError(
-                f"{path} has shape {tuple(image.shape)} and {paths[0]} {tuple(batch[0].shape)}; "
-                "images are compared in one picture, so give images of one size and kind."
+                f"{path} has shape {tuple(image.shape)} and {first} {tuple(like.shape)}; images "
+                "are compared in one picture, so give images of one size and kind."
             )
-    return torch.stack(batch)
+    return torch.stack([image for _, image in images])
 
 
 def _write(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssplain.errors import SSplainError
+from ssplain.cli.inputs import card_of, end, read_or_refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ def explain(
     from ssplain.models import load
 
     network = load(model, architecture)
-    card = _card_of(model)
+    card = card_of(model)
     chosen = _settings(settings, card) | {
         name: value
         for name, value in {
@@ -100,9 +100,7 @@ def explain(
     refused = _explain_files(
         explainer, images, target=_whole(target), card=card, model=model, out=out
     )
-    if refused:
-        typer.echo(f"ssplain: {refused} of {len(images)} images were refused, see above.", err=True)
-        raise typer.Exit(2)
+    end(refused, len(images))
 
 
 def _explain_files(
@@ -119,17 +117,14 @@ def _explain_files(
 
     from ssplain import report
     from ssplain.cli.show import table
+    from ssplain.explain.inputs import as_batch, find_support
     from ssplain.metrics import kept_and_removed
 
+    images, refused = read_or_refuse(
+        paths, card, check=lambda image: find_support(as_batch(image), explainer.support)
+    )
     sizes: dict[tuple[int, ...], list[tuple[Path, Tensor]]] = {}
-    refused = 0
-    for path in paths:
-        try:
-            image = _read(path, explainer, card)
-        except SSplainError as error:
-            typer.echo(f"ssplain: {error}", err=True)
-            refused += 1
-            continue
+    for path, image in images:
         sizes.setdefault(tuple(image.shape), []).append((path, image))
     names = _folder_names(paths)
     rows = []
@@ -153,27 +148,6 @@ def _explain_files(
     return refused
 
 
-def _read(path: Path, explainer: "SSplain", card: "ModelCard | None") -> "Tensor":
-    """Read one image, fit it to the model and make sure that it can be explained."""
-    from ssplain.data import read_image, resize
-    from ssplain.explain.inputs import as_batch, find_support
-
-    image = read_image(path)
-    if card is not None:
-        if len(image) != 1 and card.channels == 1:
-            raise SSplainError(
-                f"{path} is in colour and {card.name} takes grey images; convert it to grey first."
-            )
-        if tuple(image.shape[1:]) != card.size:
-            typer.echo(f"ssplain: {path} is resized to {card.size[0]}x{card.size[1]}.", err=True)
-            image = resize(image, card.size)
-    try:
-        find_support(as_batch(image), explainer.support)
-    except SSplainError as error:
-        raise SSplainError(f"{path}: {error}") from error
-    return image
-
-
 def _folder_names(paths: "Sequence[Path]") -> dict[Path, str]:
     """Give each image a folder name of its own, its stem where that is unique."""
     names: dict[Path, str] = {}
@@ -184,14 +158,6 @@ def _folder_names(paths: "Sequence[Path]") -> dict[Path, str]:
             name = f"{path.stem}-{copies}"
         names.setdefault(path, name)
     return names
-
-
-def _card_of(model: str) -> "ModelCard | None":
-    from ssplain.models import card
-    from ssplain.models.card import BUNDLED, CARD
-
-    has_card = model in BUNDLED or (Path(model) / CARD).is_file()
-    return card(model) if has_card else None
 
 
 def _settings(name: str | None, card: "ModelCard | None") -> dict[str, Any]:

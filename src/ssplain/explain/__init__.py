@@ -1,6 +1,8 @@
 """Explainers: SSplain, its competitors and controls, behind one call and one registry."""
 
+from ssplain.explain.compare import Compared, compare
 from ssplain.explain.presets import PRESETS, Preset, preset
+from ssplain.explain.protocol import Explainer, over_channels
 from ssplain.explain.registry import METHODS, Method, make, method, names
 from ssplain.explain.result import Explanation
 from ssplain.explain.ssplain import SSplain
@@ -8,12 +10,16 @@ from ssplain.explain.ssplain import SSplain
 __all__ = [
     "METHODS",
     "PRESETS",
+    "Compared",
+    "Explainer",
     "Explanation",
     "Method",
     "Preset",
     "SSplain",
+    "compare",
     "make",
     "method",
     "names",
+    "over_channels",
     "preset",
 ]

@@ -1,5 +1,6 @@
 """Pictures: arrays first, figures and pages on top. Pictures know results, results no pictures."""
 
+from ssplain.report.compare import comparison
 from ssplain.report.evaluation import evaluation_csv, evaluation_figure
 from ssplain.report.figure import figure
 from ssplain.report.page import page
@@ -9,6 +10,7 @@ from ssplain.report.sanity import sanity_figure
 from ssplain.report.save import save
 
 __all__ = [
+    "comparison",
     "enlarge",
     "evaluation_csv",
     "evaluation_figure",

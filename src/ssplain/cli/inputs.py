@@ -1,0 +1,77 @@
+"""What commands share in reading: the model's card, and image files that fit it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ssplain.errors import SSplainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+    from ssplain.models import ModelCard
+
+
+def card_of(model: str) -> "ModelCard | None":
+    """Return the card of a bundled model or a trained folder; other models have none."""
+    from ssplain.models import card
+    from ssplain.models.card import BUNDLED, CARD
+
+    has_card = model in BUNDLED or (Path(model) / CARD).is_file()
+    return card(model) if has_card else None
+
+
+def read_fitting(path: Path, card: "ModelCard | None") -> "Tensor":
+    """Read an image and bring it to the size that the model's card names."""
+    from ssplain.data import read_image, resize
+
+    image = read_image(path)
+    if card is None:
+        return image
+    if len(image) != 1 and card.channels == 1:
+        raise SSplainError(
+            f"{path} is in colour and {card.name} takes grey images; convert it to grey first."
+        )
+    if tuple(image.shape[1:]) != card.size:
+        typer.echo(f"ssplain: {path} is resized to {card.size[0]}x{card.size[1]}.", err=True)
+    return resize(image, card.size)
+
+
+def read_or_refuse(
+    paths: "Sequence[Path]",
+    card: "ModelCard | None",
+    check: "Callable[[Tensor], object] | None" = None,
+) -> "tuple[list[tuple[Path, Tensor]], int]":
+    """Read the images that can be used, naming each that cannot.
+
+    Args:
+        paths: the files.
+        card: of the model, if it has one.
+        check: raises an error for an image that cannot be used.
+
+    Returns:
+        The images with their files, and how many were refused.
+    """
+    images, refused = [], 0
+    for path in paths:
+        try:
+            image = read_fitting(path, card)
+            if check is not None:
+                check(image)
+        except SSplainError as error:
+            named = str(error) if str(path) in str(error) else f"{path}: {error}"
+            typer.echo(f"ssplain: {named}", err=True)
+            refused += 1
+        else:
+            images.append((path, image))
+    return images, refused
+
+
+def end(refused: int, total: int) -> None:
+    """End with exit code 2 if any image was refused."""
+    if refused:
+        typer.echo(f"ssplain: {refused} of {total} images were refused, see above.", err=True)
+        raise typer.Exit(2)
