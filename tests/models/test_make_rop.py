@@ -10,13 +10,13 @@ from ssplain.models.card import WEIGHTS, card
 from ssplain.models.googlenet import GoogLeNet
 from ssplain.models.make_rop import make_rop
 from ssplain.models.train import Settings, Step
-from ssplain.models.train_rop import judge
+from ssplain.models.train_rop import Stage, judge
 
 COUNTS = {"train": 6, "validation": 3, "test": 6}
 
 
 def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_path: Path) -> None:
-    stages = [Settings(epochs=1, batch_size=3)]
+    stages = [Stage(Settings(epochs=1, batch_size=3), draws=6)]
     steps: list[tuple[int, Step]] = []
 
     def make(out: Path) -> float:
@@ -27,7 +27,6 @@ def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_
             name="tiny",
             origin="simulated images",
             stages=stages,
-            epoch=6,
             progress=lambda stage, step: steps.append((stage, step)),
         ).balanced_accuracy
 

@@ -9,7 +9,7 @@ from sklearn.metrics import balanced_accuracy_score
 from torch import nn
 
 from ssplain.models.train import Settings, Step
-from ssplain.models.train_rop import CLASSES, judge, train_rop
+from ssplain.models.train_rop import CLASSES, Stage, judge, train_rop
 
 Images = tuple[torch.Tensor, torch.Tensor]
 
@@ -26,10 +26,12 @@ def images() -> Images:
 def test_a_later_stage_goes_on_from_the_weights_of_the_one_before(
     images: Images, tmp_path: Path
 ) -> None:
-    first = Settings(epochs=1, batch_size=8, lr=1e-3)
-    still = Settings(epochs=1, batch_size=8, lr=0.0, weight_decay=0.0, seed=1)
-    one = train_rop(images, images, tmp_path / "one", stages=[first], epoch=16)
-    two = train_rop(images, images, tmp_path / "two", stages=[first, still], epoch=16)
+    first = Stage(Settings(epochs=1, batch_size=8, lr=1e-3), draws=16)
+    still = Stage(
+        Settings(epochs=1, batch_size=8, lr=0.0, weight_decay=0.0, seed=1), shrink=2, draws=16
+    )
+    one = train_rop(images, images, tmp_path / "one", stages=[first])
+    two = train_rop(images, images, tmp_path / "two", stages=[first, still])
     for name, parameter in one.model.named_parameters():
         assert torch.equal(parameter, dict(two.model.named_parameters())[name])
     assert {path.name for path in (tmp_path / "two").iterdir()} == {
@@ -39,15 +41,14 @@ def test_a_later_stage_goes_on_from_the_weights_of_the_one_before(
 
 
 def test_a_finished_run_is_not_trained_again(images: Images, tmp_path: Path) -> None:
-    stages = [Settings(epochs=1, batch_size=8)]
-    first = train_rop(images, images, tmp_path, stages=stages, epoch=16)
+    stages = [Stage(Settings(epochs=1, batch_size=8), draws=16)]
+    first = train_rop(images, images, tmp_path, stages=stages)
     steps: list[tuple[int, Step]] = []
     again = train_rop(
         images,
         images,
         tmp_path,
         stages=stages,
-        epoch=16,
         progress=lambda stage, step: steps.append((stage, step)),
     )
     assert steps == []
@@ -61,8 +62,7 @@ def test_an_epoch_has_the_size_asked_for(images: Images, tmp_path: Path) -> None
         images,
         images,
         tmp_path,
-        stages=[Settings(epochs=1, batch_size=4)] * 2,
-        epoch=12,
+        stages=[Stage(Settings(epochs=1, batch_size=4), draws=12)] * 2,
         progress=lambda stage, step: steps.append((stage, step)),
     )
     assert [(stage, step.done, step.total) for stage, step in steps] == [

@@ -35,9 +35,7 @@ def train(
     ] = None,
     epochs: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="At most so many passes over the images (rop: in each of three stages)."
-        ),
+        typer.Option(min=1, help="At most so many passes over the images (rop: in each stage)."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything drawn at random.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
@@ -118,14 +116,21 @@ def _train_rop(
         _simulated(work, trees) if simulated or data is None else _own_images(data, trees, seed)
     )
     stages = [
-        dataclasses.replace(stage, epochs=min(stage.epochs, epochs or stage.epochs), seed=seed + i)
+        dataclasses.replace(
+            stage,
+            settings=dataclasses.replace(
+                stage.settings,
+                epochs=min(stage.settings.epochs, epochs or stage.settings.epochs),
+                seed=seed + i,
+            ),
+        )
         for i, stage in enumerate(STAGES)
     ]
     name = "googlenet-rop-trees" if trees else "googlenet-rop"
-    with _bar(sum(stage.epochs for stage in stages)) as progress:
+    with _bar(sum(stage.settings.epochs for stage in stages)) as progress:
 
         def show(stage: int, step: "Step") -> None:
-            done = sum(earlier.epochs for earlier in stages[: stage - 1])
+            done = sum(earlier.settings.epochs for earlier in stages[: stage - 1])
             progress(dataclasses.replace(step, epoch=done + step.epoch))
 
         verdict = make_rop(

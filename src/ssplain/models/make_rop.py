@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ssplain.models.card import ModelCard, save
-from ssplain.models.train import Images, Settings, Step
-from ssplain.models.train_rop import CLASSES, EPOCH, STAGES, Verdict, judge, train_rop
+from ssplain.models.train import Images, Step
+from ssplain.models.train_rop import CLASSES, STAGES, Stage, Verdict, judge, train_rop
 
 
 def make_rop(
@@ -17,8 +17,7 @@ def make_rop(
     *,
     name: str,
     origin: str,
-    stages: Sequence[Settings] = STAGES,
-    epoch: int = EPOCH,
+    stages: Sequence[Stage] = STAGES,
     progress: Callable[[int, Step], None] | None = None,
 ) -> Verdict:
     """Train GoogLeNet, test it, and write half-precision weights with their card.
@@ -32,15 +31,14 @@ def make_rop(
         out: folder to write `weights.safetensors` and `card.json` to.
         name: of the model.
         origin: where the images come from, for the card.
-        stages: settings of the stages of training.
-        epoch: training images drawn between two validations.
+        stages: of the training.
         progress: called with the number of the stage and where it stands.
 
     Returns:
         How well the written weights do on the test images.
     """
     trained = train_rop(
-        images["train"], images["validation"], work, stages=stages, epoch=epoch, progress=progress
+        images["train"], images["validation"], work, stages=stages, progress=progress
     )
     # Judged as it will be read: rounded to half precision.
     model = copy.deepcopy(trained.model).half().float()
@@ -57,13 +55,12 @@ def make_rop(
         channels=1,
         size=(224, 224),
         accuracy=verdict.balanced_accuracy,
-        seed=stages[0].seed,
+        seed=stages[0].settings.seed,
         date=datetime.now(UTC).date().isoformat(),
         note=(
             f"Trained on {counts['train']} {origin}, each class equally often, turned and "
-            f"mirrored, with Adam at learning rates {', '.join(f'{s.lr:g}' for s in stages)} in "
-            f"turn, at most {epoch * sum(stage.epochs for stage in stages)} draws in all. Balanced "
-            f"accuracy {trained.best.score:.1%} on {counts['validation']} images held out. "
+            f"mirrored, with Adam: {', '.join(map(_tell, stages))}. Balanced accuracy "
+            f"{trained.best.score:.1%} on {counts['validation']} images held out. "
             f"Accuracy is balanced accuracy on {counts['test']} test images of vessel trees that "
             f"training never saw; recalls: {recalls}. Weights are in half precision. Not for "
             "diagnosis."
@@ -72,3 +69,9 @@ def make_rop(
     out.mkdir(parents=True, exist_ok=True)
     save(model.half(), card, out)
     return verdict
+
+
+def _tell(stage: Stage) -> str:
+    size = f" at 1/{stage.shrink} of the size" if stage.shrink > 1 else ""
+    draws = stage.settings.epochs * stage.draws
+    return f"at most {draws} draws{size} with learning rate {stage.settings.lr:g}"

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 from torch import nn
+from torch.nn.functional import avg_pool2d
 
 from ssplain.data.simulated import turn_and_flip
 from ssplain.models.googlenet import GoogLeNet
@@ -28,13 +29,31 @@ from ssplain.models.train import (
 )
 
 CLASSES = ("Normal", "Pre-plus", "Plus")
-# Small batches: with few passes over few images, the number of steps is what is short.
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One part of the training.
+
+    Attributes:
+        settings: of the training loop.
+        shrink: by how much images are shrunk meanwhile; half the size takes a quarter of the time.
+        draws: training images drawn between two validations.
+    """
+
+    settings: Settings
+    shrink: int = 1
+    draws: int = 1536
+
+
+# Small images first, since on a CPU the number of steps is what is short; batches are small for the
+# same reason. The network ends in a mean over all places, so it takes images of any size.
 STAGES = (
-    Settings(epochs=7, patience=7, batch_size=8, lr=5e-4, seed=0),
-    Settings(epochs=3, patience=3, batch_size=8, lr=1.2e-4, seed=1),
-    Settings(epochs=2, patience=2, batch_size=16, lr=3e-5, seed=2),
+    Stage(Settings(epochs=7, patience=7, batch_size=16, lr=1e-3, seed=0), shrink=2, draws=3072),
+    Stage(Settings(epochs=3, patience=3, batch_size=16, lr=2e-4, seed=1), shrink=2, draws=3072),
+    Stage(Settings(epochs=3, patience=3, batch_size=16, lr=3e-4, seed=2)),
+    Stage(Settings(epochs=1, patience=1, batch_size=16, lr=6e-5, seed=3)),
 )
-EPOCH = 1536  # images between two validations
 
 
 @dataclass(frozen=True)
@@ -71,8 +90,7 @@ def train_rop(
     validation: Images,
     folder: Path,
     *,
-    stages: Sequence[Settings] = STAGES,
-    epoch: int = EPOCH,
+    stages: Sequence[Stage] = STAGES,
     progress: Callable[[int, Step], None] | None = None,
 ) -> Trained:
     """Train GoogLeNet on segmented fundus images of three classes.
@@ -81,27 +99,23 @@ def train_rop(
     with the best balanced accuracy on the validation images are kept.
 
     Args:
-        images: training images (N, 1, H, W), floats in [0, 1] or bytes, and labels (N,).
+        images: training images (N, 1, H, W) as bytes, of which 255 is 1.0, and labels (N,).
         validation: the same, not turned, for early stopping.
         folder: where the checkpoints are kept; a run that was killed goes on from them.
-        stages: settings of the stages.
-        epoch: training images drawn between two validations.
+        stages: of the training, each going on from the best weights of the one before.
         progress: called with the number of the stage and where it stands after every batch.
 
     Returns:
         The trained model with the history of its last stage.
     """
 
-    def draw(labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        return class_balanced(labels, generator)[:epoch]
-
-    def fit(number: int, settings: Settings, build: Callable[[], nn.Module]) -> Trained:
+    def fit(number: int, stage: Stage, build: Callable[[], nn.Module]) -> Trained:
         return train(
             build,
-            images,
-            validation,
-            settings,
-            draw=draw,
+            (shrunk(images[0], stage.shrink), images[1]),
+            (shrunk(validation[0], stage.shrink), validation[1]),
+            stage.settings,
+            draw=lambda labels, generator: class_balanced(labels, generator)[: stage.draws],
             augment=turn_and_flip,
             score=balanced_accuracy,
             checkpoint=folder / f"stage-{number}.safetensors",
@@ -110,9 +124,23 @@ def train_rop(
 
     folder.mkdir(parents=True, exist_ok=True)
     trained = fit(1, stages[0], _fresh)
-    for number, settings in enumerate(stages[1:], start=2):
-        trained = fit(number, settings, partial(_same, trained.model))
+    for number, stage in enumerate(stages[1:], start=2):
+        trained = fit(number, stage, partial(_same, trained.model))
     return trained
+
+
+def shrunk(images: torch.Tensor, factor: int) -> torch.Tensor:
+    """Shrink images of bytes by averaging over squares.
+
+    Example:
+        >>> shrunk(torch.tensor([[[[0, 100], [200, 101]]]], dtype=torch.uint8), 2).item()
+        100
+    """
+    if factor == 1:
+        return images
+    # in parts: all images at once as floats would take gigabytes
+    parts = [avg_pool2d(part.float(), factor).round() for part in torch.split(images, 500)]
+    return torch.cat([part.to(torch.uint8) for part in parts])
 
 
 def judge(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> Verdict:
