@@ -16,6 +16,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from ssplain.errors import SSplainError
 from ssplain.models.adapter import Classifier, OutputSelector, frozen
 from ssplain.models.batching import fitting_batch, run_in_batches
+from ssplain.models.statistics import gathering
 
 Mode = Literal["cascading", "independent"]
 
@@ -104,7 +105,8 @@ def randomised(
         if isinstance(module, _BatchNorm) and module.track_running_stats
     ]
     if norms:
-        _estimate(norms, Classifier(other, output), images)
+        with gathering(norms), torch.no_grad():
+            _logits(Classifier(other, output), images)
     return other
 
 
@@ -150,20 +152,6 @@ def _stage(name: str, model: nn.Module, images: Tensor, output: OutputSelector) 
 def _logits(classifier: Classifier, images: Tensor) -> list[Tensor]:
     size = fitting_batch(*images.shape[-2:])
     return run_in_batches(lambda rows: classifier.values(images[rows]), len(images), size)
-
-
-def _estimate(norms: Sequence[_BatchNorm], classifier: Classifier, images: Tensor) -> None:
-    """Estimate means and variances again, as plain averages over the batches."""
-    momenta = [norm.momentum for norm in norms]
-    for norm in norms:
-        norm.reset_running_stats()
-        norm.momentum = None
-        norm.train()
-    with torch.no_grad():
-        _logits(classifier, images)
-    for norm, momentum in zip(norms, momenta, strict=True):
-        norm.momentum = momentum
-        norm.eval()
 
 
 def _weighted(module: nn.Module) -> list[tuple[str, nn.Module]]:

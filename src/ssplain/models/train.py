@@ -19,9 +19,11 @@ from torch.nn import functional
 
 from ssplain.errors import SSplainError
 from ssplain.models.checkpoint import Checkpoint
+from ssplain.models.statistics import gather_statistics
 
 Images = tuple[torch.Tensor, torch.Tensor]
 _EVALUATION_BATCH = 256
+_STATISTICS = 256  # images from which batch normalisation gathers its statistics anew
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,8 @@ def train(
         with _seeded(settings.seed, epoch) as generator:
             loss = 0.0
             model.train()
-            order = torch.split(draw(images[1], generator), settings.batch_size)
+            drawn = draw(images[1], generator)
+            order = torch.split(drawn, settings.batch_size)
             for done, chosen in enumerate(order, start=1):
                 batch = _unit(images[0][chosen])
                 batch = batch if augment is None else augment(batch, generator)
@@ -215,10 +218,12 @@ def train(
                 loss += error.item() * len(chosen)
                 if progress is not None:
                     progress(Step(epoch, done, len(order), history))
+        recent = torch.split(drawn[-_STATISTICS:], 32)
+        gather_statistics(model, (_unit(images[0][chosen]) for chosen in recent))
         value = score(predict(model, validation[0]), validation[1])
         if not history or value > _best(history).score:
             best = copy.deepcopy(model.state_dict())
-        history = (*history, Epoch(epoch, loss / len(images[1]), value))
+        history = (*history, Epoch(epoch, loss / len(drawn), value))
         if checkpoint is not None:
             epochs = [dataclasses.asdict(epoch) for epoch in history]
             Checkpoint.of(model, optimizer, best, epochs).write(checkpoint, run)
