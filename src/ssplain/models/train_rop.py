@@ -52,7 +52,7 @@ STAGES = (
     Stage(Settings(epochs=7, patience=7, batch_size=16, lr=1e-3, seed=0), shrink=2, draws=3072),
     Stage(Settings(epochs=3, patience=3, batch_size=16, lr=2e-4, seed=1), shrink=2, draws=3072),
     Stage(Settings(epochs=3, patience=3, batch_size=16, lr=3e-4, seed=2)),
-    Stage(Settings(epochs=1, patience=1, batch_size=16, lr=6e-5, seed=3)),
+    Stage(Settings(epochs=2, patience=2, batch_size=16, lr=1e-4, seed=3), draws=1280),
 )
 
 
