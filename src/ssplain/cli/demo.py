@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from ssplain.explain import Explanation
     from ssplain.metrics import Kept
     from ssplain.models import ModelCard
@@ -26,12 +24,12 @@ class Part:
     dataset: str
     model: str
     title: str
-    images: int
+    images: int = 100
 
 
 PARTS = (
-    Part("mnist", "lenet5-mnist", "MNIST: handwritten digits", 100),
-    Part("fmnist", "lenet5-fmnist", "Fashion-MNIST: clothes", 100),
+    Part("mnist", "lenet5-mnist", "MNIST: handwritten digits"),
+    Part("fmnist", "lenet5-fmnist", "Fashion-MNIST: clothes"),
 )
 NOTE = (
     "Each row: the image, the scores of SSplain, what the feasible mask keeps, and the top 5 % of "
@@ -61,7 +59,7 @@ def demo(
 def _explain(part: Part, folder: Path) -> "Section":
     """Explain the images of one data set, say what came out, and leave some as files to try."""
     from ssplain import report
-    from ssplain.data import bundled, bundled_truth
+    from ssplain.data import bundled
     from ssplain.explain import SSplain, preset
     from ssplain.metrics import kept_and_removed
     from ssplain.models import card, load
@@ -79,13 +77,10 @@ def _explain(part: Part, folder: Path) -> "Section":
         f"{float(result.kept_share.mean()):.0%} kept pixels the target's probability is "
         f"{float(kept.only.mean()):.2f} on average, without them {float(kept.without.mean()):.2f}."
     )
-    truth = bundled_truth("rop").relevance if part.dataset == "rop" else None
-    return _section(part, card(part.model), result, kept, truth=truth)
+    return _section(part, card(part.model), result, kept)
 
 
-def _section(
-    part: Part, about: "ModelCard", result: "Explanation", kept: "Kept", *, truth: "Tensor | None"
-) -> "Section":
+def _section(part: Part, about: "ModelCard", result: "Explanation", kept: "Kept") -> "Section":
     """Return the page's part for one data set: the first image of each class."""
     from ssplain import report
     from ssplain.report.page import Section
@@ -109,8 +104,6 @@ def _section(
             report.top_view(image, top[i]),
             "\n".join(said),
         ]
-        if truth is not None:
-            row.insert(2, report.heat(truth[i], result.support[i]))
         rows.append(row)
     settings = result.settings
     note = (
@@ -118,7 +111,4 @@ def _section(
         f"{settings['budget']:.0%} of the non-zero pixels, lambda {settings['tv_weight']:g}, "
         f"rho {settings['rho']:g}, lr {settings['lr']:g}, {settings['iterations']} iterations."
     )
-    if truth is not None:
-        columns.insert(2, "planted disease")
-        note += " The vessels that carry the planted disease are bright in the third column."
     return Section(part.title, note, columns, rows)
