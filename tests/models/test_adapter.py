@@ -25,6 +25,8 @@ class TestFrozen:
     def state(self, model: nn.Module) -> list[object]:
         flags: list[object] = [module.training for module in model.modules()]
         flags += [(p.requires_grad, p.device, p.grad) for p in model.parameters()]
+        # the very memory, laid out as it was: values alone would not tell a copy from the original
+        flags += [(p.data_ptr(), p.stride()) for p in model.parameters()]
         hooks = [len(m._forward_hooks) + len(m._backward_hooks) for m in model.modules()]
         return flags + hooks + [t.clone().tolist() for t in model.state_dict().values()]
 

@@ -1,7 +1,8 @@
 """Measured width and curvature rank the vessels of simulated images as they were planted.
 
-Tortuosity is planted in arteries and dilation in veins. The series of images was not looked at
-while the measures were made.
+Tortuosity is planted in arteries and dilation in veins. Which vessels are ranked here (30 px and
+longer; for dilation, those that leave the disc) was chosen on two other series; over all branches
+the ranks agree less well, see the last test.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from ssplain.vessels import trace
 from ssplain.vessels.simulate import simulate
 from ssplain.vessels.table import Row, Truth, planted_rows
 
-SERIES, IMAGES = 777, 100
+SERIES, IMAGES = 4242, 100
 LONG = 30  # px: of a shorter vessel hardly a bend is left between its junctions and ends
 COLUMNS = ("kind", "generation", "width", "dilation", "curvature")
 
@@ -69,3 +70,14 @@ def test_calibre_ranks_veins_of_the_disc_by_planted_dilation(images: list[dict[i
                 measured.append(number(row, "asd_px") / number(twin, "asd_px"))
                 planted.append(number(row, "planted_dilation") / number(twin, "planted_dilation"))
     assert rank_correlation(measured, planted) >= 0.8
+
+
+def test_curvature_ranks_branches_of_any_length_and_kind_less_well(
+    images: list[dict[int, Row]],
+) -> None:
+    """Short and hardly bent vessels drown in the noise of the pixel grid: .59, not .8."""
+    rows = [r for image in images for r in image.values()]
+    rows = [r for r in rows if r["mean_curvature_per_px"] is not None]
+    measured = [number(r, "mean_curvature_per_px") for r in rows]
+    found = rank_correlation(measured, [number(r, "planted_curvature") for r in rows])
+    assert 0.5 <= found < 0.8
