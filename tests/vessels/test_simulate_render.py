@@ -57,3 +57,17 @@ def test_each_pixel_names_its_vessel_and_sample() -> None:
     assert (drawing.owner[60, 30:190] == 0).all()
     assert (drawing.owner[120, 30:190] == 1).all()
     np.testing.assert_array_equal(drawing.sample[120, 30:190], np.arange(10, 170))
+
+
+def test_samples_far_apart_leave_no_gaps() -> None:
+    """Wiggles stretch a course: its samples come to lie two pixels and more apart."""
+    at = np.arange(20, 200, 2.6)
+    drawing = draw(
+        np.random.default_rng(0),
+        [np.stack([at, np.full_like(at, 100)], axis=1)],
+        [np.full_like(at, 1.7)],
+        SEEN,
+    )
+    row = drawing.image[100, 20:200]
+    assert row.min() > 0.6 * row.max()
+    assert (np.diff(drawing.sample[100, 20:200]) >= 0).all()

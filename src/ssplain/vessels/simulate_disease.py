@@ -21,12 +21,12 @@ CLASSES = ("Normal", "Pre-plus", "Plus")
 QUADRANTS = ("superotemporal", "inferotemporal", "inferonasal", "superonasal")
 
 # Severity (mean, deviation) of a class; neighbours overlap a little, as graders do.
-_SEVERITY = ((0.05, 0.05), (0.46, 0.07), (1.0, 0.11))
-_LEAST_AFFECTED = (4, 2, 3)  # quadrants
+_SEVERITY = ((0.05, 0.06), (0.5, 0.08), (1.08, 0.12))
+_LEAST_AFFECTED = (4, 3, 3)  # quadrants
 _SPREAD = (1.0, 0.7, 0.0)  # chance that a vessel of a generation is affected in such a quadrant
 _SUBCLINICAL = 0.2  # below this severity a quadrant counts as healthy
-_AMPLITUDE = 4.2  # pixels of displacement at severity 1
-_DILATION = 0.9  # added width, as a fraction, at severity 1
+_AMPLITUDE = 4.6  # pixels of displacement at severity 1
+_DILATION = 1.0  # added width, as a fraction, at severity 1
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Draws vessel courses as a segmentation network would: soft edges on an exactly black ground."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from scipy.ndimage import gaussian_filter, zoom
 from ssplain.vessels.simulate_tree import SIZE, Array
 
 _SOFTNESS = 0.4  # pixels over which an edge fades
+_CLOSE = 1.2  # pixels between two samples; bent vessels are stretched further
 _FAINTEST = 48 / 255  # a segmentation's soft output is cut off below this
 
 
@@ -46,11 +48,14 @@ def draw(
         >>> bool(drawing.image[100, 100] > 0.8), float(drawing.image[110, 100])
         (True, 0.0)
     """
-    depth, nearest = _depth(np.concatenate(points), np.concatenate(widths) / 2)
-    counts = [len(p) for p in points]
-    vessel = np.repeat(np.arange(len(counts)), counts)
-    within = np.concatenate([np.arange(n) for n in counts])
-    light = np.concatenate([_light(rng, w) for w in widths])
+    places = [_places(p) for p in points]
+    discs = np.concatenate([_at(p, at) for p, at in zip(points, places, strict=True)])
+    radii = np.concatenate([_at(w, at) for w, at in zip(widths, places, strict=True)]) / 2
+    depth, nearest = _depth(discs, radii)
+    vessel = np.repeat(np.arange(len(places)), [len(at) for at in places])
+    within = np.rint(np.concatenate(places)).astype(int)
+    lights = [_light(rng, w) for w in widths]
+    light = np.concatenate([_at(x, at) for x, at in zip(lights, places, strict=True)])
     soft = light[nearest] / (1 + np.exp(-np.clip(depth, -20, 20) / _SOFTNESS))
     soft *= _texture(rng)
     soft[(soft < _FAINTEST) | ~visible] = 0
@@ -61,6 +66,22 @@ def draw(
         np.where(lit, vessel[nearest], -1).astype(np.int32),
         np.where(lit, within[nearest], -1).astype(np.int32),
     )
+
+
+def _places(points: Array) -> Array:
+    """Places along a course, in samples, that are so close that discs there leave no gaps."""
+    pace = np.hypot(*np.diff(points, axis=0).T)
+    finer = max(1, math.ceil(pace.max() - _CLOSE + 1))
+    return np.linspace(0, len(points) - 1, finer * (len(points) - 1) + 1)
+
+
+def _at(values: Array, places: Array) -> Array:
+    """Values of samples, one or two each, interpolated at places between them."""
+    before = places.astype(int)
+    share = (places - before).reshape(-1, *[1] * (values.ndim - 1))
+    after = np.minimum(before + 1, len(values) - 1)
+    between: Array = (1 - share) * values[before] + share * values[after]
+    return between
 
 
 def _depth(points: Array, radii: Array) -> tuple[Array, NDArray[np.intp]]:
