@@ -1,0 +1,142 @@
+"""What a study leaves behind: its figures and tables with how they came about, and its findings.
+
+A folder of studies holds one folder per study with a `record.json`, and a `ledger.json` with what
+was found about each claim. Everything that a reader is shown comes from these files.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ssplain.errors import SSplainError
+from ssplain.files import write_whole
+
+Verdict = Literal["holds", "does not hold", "undecided"]
+RECORD, LEDGER = "record.json", "ledger.json"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure or table of a study: its file in the study's folder and what it shows."""
+
+    file: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """One study.
+
+    Attributes:
+        name: as on the command line.
+        title: for readers.
+        where: the figures, tables or sections of the paper that it repeats.
+        dataset: "mnist", "fmnist" or "rop".
+        images: how many.
+        settings: what it was run with, by name.
+        manifest: versions, fingerprints of model and images, seed.
+        seconds: of computing, those of pieces that were found done included.
+        figures: files of pictures, each as a PNG and an SVG; the PNG is named here.
+        tables: CSV files.
+        examples: an .npz file with example maps: `images` (n, H, W) bytes, `titles` (n,), `names`
+            (E,) of explainers and `scores` (n, E, H, W) float32; None if there are none.
+    """
+
+    name: str
+    title: str
+    where: str
+    dataset: str
+    images: int
+    settings: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    seconds: float
+    figures: tuple[Shown, ...] = ()
+    tables: tuple[Shown, ...] = ()
+    examples: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found about one claim of the paper.
+
+    Attributes:
+        number: place in the ledger, from 1.
+        claim: what the paper says, in other words.
+        where: in the paper.
+        rule: what must be true of the numbers for the claim to hold, and to fail.
+        measured: the numbers, with intervals.
+        verdict: holds, does not hold, or undecided.
+        why: what a reader should know about it.
+        study: whose results were used.
+        images: how many.
+    """
+
+    number: int
+    claim: str
+    where: str
+    rule: str
+    measured: str
+    verdict: Verdict
+    why: str
+    study: str
+    images: int
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Write the record of a study into its folder; last, since it says that the study is whole.
+
+    >>> import tempfile
+    >>> record = Record("mnist", "Digits", "Figure 5", "mnist", 500, {}, {}, 1.5)
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     write_record(Path(home) / "mnist", record)
+    ...     [found == record for _, found in read_records(Path(home))]
+    [True]
+    """
+    _write(folder / RECORD, asdict(record))
+
+
+def read_records(folder: Path) -> list[tuple[Path, Record]]:
+    """Read the finished studies of a folder, each with its own folder, in order of their names."""
+    found = []
+    for path in sorted(folder.glob(f"*/{RECORD}")):
+        values = _read(path)
+        for part in ("figures", "tables"):
+            values[part] = tuple(Shown(**one) for one in values[part])
+        found.append((path.parent, Record(**values)))
+    if not found:
+        raise SSplainError(
+            f"{folder} holds no finished study; run `ssplain reproduce NAME --out {folder}` first."
+        )
+    return found
+
+
+def write_ledger(folder: Path, findings: Sequence[Finding]) -> None:
+    """Write what was found about the claims.
+
+    >>> import tempfile
+    >>> finding = Finding(1, "A beats B", "4.4", "A > B", "1 > 0", "holds", "", "mnist", 500)
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     write_ledger(Path(home), [finding])
+    ...     read_ledger(Path(home)) == [finding]
+    True
+    """
+    _write(folder / LEDGER, [asdict(finding) for finding in findings])
+
+
+def read_ledger(folder: Path) -> list[Finding]:
+    """Read what was found about the claims; nothing if no claim was looked at."""
+    path = folder / LEDGER
+    return [Finding(**values) for values in _read(path)] if path.exists() else []
+
+
+def _write(path: Path, values: object) -> None:
+    write_whole(path, f"{json.dumps(values, indent=1, ensure_ascii=False)}\n".encode())
+
+
+def _read(path: Path) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(path.read_text())
+    except ValueError as error:
+        raise SSplainError(f"{path} is broken; run the study again.") from error

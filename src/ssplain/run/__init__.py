@@ -1,0 +1,6 @@
+"""Work that is done once: results on disk under what they were made from, and maps in pieces."""
+
+from ssplain.run.maps import Maps, maps_in_pieces
+from ssplain.run.store import Store
+
+__all__ = ["Maps", "Store", "maps_in_pieces"]

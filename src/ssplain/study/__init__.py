@@ -1,0 +1,1 @@
+"""The paper's figures and tables as declared experiments, and the ledger of its claims."""
