@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.linalg import vector_norm
 
 from ssplain.errors import SSplainError
 from ssplain.solve.adam import Adam
@@ -164,8 +165,8 @@ class _State:
             self.copies[i] = constraint.project(self.masks + self.duals[i])
             gap = self.masks - self.copies[i]
             self.duals[i].add_(gap, alpha=step)
-            primal += gap.flatten(1).square().sum(1)
-            dual += (before - self.copies[i]).flatten(1).square().sum(1)
+            primal += vector_norm(gap.flatten(1), dim=1).square()
+            dual += vector_norm((before - self.copies[i]).flatten(1), dim=1).square()
         self.history.primal[self.rows, k] = (primal / self.pixels).sqrt()
         self.history.dual[self.rows, k] = (dual / self.pixels).sqrt() * solver.rho
 

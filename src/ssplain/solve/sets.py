@@ -1,6 +1,7 @@
 """The constraints of the paper: S1 (l0 or l1 ball) and S2 (box), each within the support S0."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Self
 
 import torch
@@ -39,7 +40,12 @@ class L0Ball(Constraint):
 
     def project(self, masks: Tensor) -> Tensor:
         """Keep the k largest magnitudes of the support."""
-        return project_l0(masks, self.k, self.support, self.order)
+        return project_l0(masks, self.k, self._inside, self.order)
+
+    @cached_property
+    def _inside(self) -> Tensor:
+        """The support as numbers, turned into them once instead of at every projection."""
+        return self.support.float()
 
     def project_with_box(self, masks: Tensor) -> Tensor:
         """Project on this ball and [0, 1] together."""
@@ -99,7 +105,12 @@ class Box(Constraint):
 
     def project(self, masks: Tensor) -> Tensor:
         """Clip, within the support."""
-        return project_box(project_support(masks, self.support))
+        return project_box(project_support(masks, self._inside))
+
+    @cached_property
+    def _inside(self) -> Tensor:
+        """The support as numbers, turned into them once instead of at every projection."""
+        return self.support.float()
 
     def take(self, rows: Tensor) -> Self:
         """Return the boxes of some of the images."""
