@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 import torch
 import typer
+from PIL import Image
 from typer.testing import CliRunner, Result
 
 from ssplain.cli.train import VALIDATION, train
 from ssplain.errors import SSplainError
 from ssplain.models import load
+from ssplain.vessels.simulate import CLASSES, simulate
 
 app = typer.Typer()
 app.command()(train)
@@ -77,3 +79,30 @@ def test_mistakes_are_told_before_anything_is_written(data: Path, tmp_path: Path
     with pytest.raises(SSplainError, match="cannot be made"):
         call("mnist", "--data", data, "--out", tmp_path / "file" / "out")
     assert call("mnist", "--data", data, "--out", out, "--epochs", 0).exit_code == 2
+
+
+@pytest.mark.slow
+def test_googlenet_is_trained_on_a_folder_of_own_images(tmp_path: Path) -> None:
+    """One epoch of each stage: what comes out is a model with its card, if not yet a good one."""
+    for i in range(36):
+        fundus = simulate(31, i)
+        path = tmp_path / "own" / CLASSES[fundus.label] / f"infant-{i // 3}" / f"{i}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.rint(255 * fundus.image).astype(np.uint8)).save(path)
+    (tmp_path / "own" / "Plus" / "infant-0" / "broken.png").write_bytes(b"not a picture")
+    out = tmp_path / "out"
+    done = call("rop", "--data", tmp_path / "own", "--out", out, "--epochs", 1)
+    assert done.exit_code == 2, "one image was refused"
+    assert "broken.png" in done.stderr
+    assert "recall" in done.stdout
+    card = json.loads((out / "card.json").read_text())
+    assert (card["architecture"], card["dataset"], card["classes"]) == (
+        "googlenet",
+        "rop",
+        list(CLASSES),
+    )
+    assert "images of 12 infants" in card["note"]
+    assert (out / "roc.png").read_bytes()[1:4] == b"PNG"
+    assert load(out)(torch.zeros(1, 1, 224, 224)).shape == (1, 3)
+    with pytest.raises(SSplainError, match="already holds a trained model"):
+        call("rop", "--data", tmp_path / "own", "--out", out, "--resume")
