@@ -25,7 +25,7 @@ def test_model_and_optimizer_come_back_from_the_file(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     model, optimizer = stepped(0)
     history = [{"number": 1, "score": 0.1 + 0.2}]
-    Checkpoint.of(model, optimizer, model.state_dict(), history).write(path, RUN)
+    Checkpoint.of(model, optimizer, model.state_dict(), history, {}).write(path, RUN)
 
     other, other_optimizer = stepped(1)
     saved = Checkpoint.read(path, RUN)
@@ -57,7 +57,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_model_is_refused() -> None:
     model, optimizer = stepped(0)
-    saved = Checkpoint.of(model, optimizer, {}, [])
+    saved = Checkpoint.of(model, optimizer, {}, [], {})
     with pytest.raises(SSplainError, match="another model"):
         saved.restore(nn.Linear(2, 2), optimizer)
 

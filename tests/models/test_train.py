@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,12 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from torch import nn
 
 from ssplain.errors import SSplainError
+from ssplain.models.checkpoint import Checkpoint
 from ssplain.models.train import (
     Settings,
     Step,
     Trained,
+    _describe,
     accuracy,
     balanced_accuracy,
     class_balanced,
@@ -209,6 +212,39 @@ def test_a_split_without_images_on_either_side_is_refused(count: int) -> None:
 @pytest.mark.parametrize("name", ["epochs", "patience", "batch_size"])
 def test_settings_below_one_are_refused(name: str) -> None:
     with pytest.raises(SSplainError, match=f"{name} is 0"):
-        Settings(**{name: 0})
+        Settings(**{name: 0})  # type: ignore[arg-type]  # no name here is a bool's
     with pytest.raises(SSplainError, match="seed is -1"):
         Settings(seed=-1)
+
+
+def test_the_mean_of_all_epochs_is_kept_if_it_validates_better(tmp_path: Path) -> None:
+    """Steps that are far too long never settle; their mean does better than each of them."""
+    images, held_out = hold_out(problem(600), 200, seed=0)
+    settings = Settings(epochs=12, patience=12, batch_size=8, lr=0.1, seed=2, average=True)
+    plain = train(build, images, held_out, replace(settings, average=False))
+    trained = train(build, images, held_out, settings, checkpoint=tmp_path / "run")
+    assert trained.history == plain.history
+    assert trained.score > trained.best.score == plain.score
+    assert accuracy(predict(trained.model, held_out[0]), held_out[1]) == trained.score
+    seen: list[torch.Tensor] = []
+    for epochs in range(1, 13):
+        last = tmp_path / f"{epochs}"
+        train(build, images, held_out, replace(settings, epochs=epochs), checkpoint=last)
+        seen.append(Checkpoint.read(last, _describe(settings, images, held_out)).model["1.weight"])
+    mean = trained.model.state_dict()["1.weight"]
+    torch.testing.assert_close(mean, torch.stack(seen).mean(0))
+
+
+def test_averaging_goes_on_after_a_stop(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, average=True)
+    whole = run(settings, checkpoint=tmp_path / "whole")
+    run(replace(settings, epochs=2), checkpoint=tmp_path / "parts")
+    parts = run(settings, checkpoint=tmp_path / "parts")
+    assert whole.score == parts.score
+    assert same_weights(whole, parts)
+    means = [
+        Checkpoint.read(tmp_path / name, _describe(SETTINGS, *hold_out(problem(), 20, seed=0))).mean
+        for name in ("whole", "parts")
+    ]
+    assert means[0].keys() == whole.model.state_dict().keys()
+    assert all(torch.equal(means[0][name], means[1][name]) for name in means[0])

@@ -5,7 +5,7 @@ renamed into place when it is whole, cannot be half of one epoch and half of the
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ class Checkpoint:
     Attributes:
         model: The model's state.
         best: The model's state after the epoch that validated best.
+        mean: The mean of the model's states after all epochs; empty if nobody wants it.
         optimizer: The optimizer's state, as `{index of parameter}.{name}`.
         history: One JSON-ready dict per epoch.
     """
@@ -34,6 +35,7 @@ class Checkpoint:
     best: Tensors
     optimizer: Tensors
     history: list[dict[str, Any]]
+    mean: Tensors = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -41,12 +43,13 @@ class Checkpoint:
         optimizer: torch.optim.Optimizer,
         best: Tensors,
         history: list[dict[str, Any]],
+        mean: Tensors,
     ) -> "Checkpoint":
         """Gather the state of a model and its optimizer.
 
         Example:
             >>> model = nn.Linear(2, 1)
-            >>> list(Checkpoint.of(model, torch.optim.Adam(model.parameters()), {}, []).model)
+            >>> list(Checkpoint.of(model, torch.optim.Adam(model.parameters()), {}, [], {}).model)
             ['weight', 'bias']
         """
         state = {
@@ -54,7 +57,7 @@ class Checkpoint:
             for index, tensors in optimizer.state_dict()["state"].items()
             for name, tensor in tensors.items()
         }
-        return Checkpoint(model.state_dict(), best, state, history)
+        return Checkpoint(model.state_dict(), best, state, history, mean)
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         """Put the state back into a model and an optimizer of the same kind.
@@ -62,7 +65,7 @@ class Checkpoint:
         Example:
             >>> model = nn.Linear(2, 1)
             >>> optimizer = torch.optim.Adam(model.parameters())
-            >>> Checkpoint.of(model, optimizer, {}, []).restore(model, optimizer)
+            >>> Checkpoint.of(model, optimizer, {}, [], {}).restore(model, optimizer)
         """
         state: dict[int, Tensors] = {}
         for key, tensor in self.optimizer.items():
@@ -86,7 +89,12 @@ class Checkpoint:
             >>> Checkpoint.read(path, {"seed": 0}).model
             {'w': tensor([1.])}
         """
-        parts = {"model": self.model, "best": self.best, "optimizer": self.optimizer}
+        parts = {
+            "model": self.model,
+            "best": self.best,
+            "mean": self.mean,
+            "optimizer": self.optimizer,
+        }
         # Clones, because safetensors refuses tensors that share their memory.
         tensors = {
             f"{part}/{name}": tensor.detach().clone(memory_format=torch.contiguous_format)
@@ -105,7 +113,7 @@ class Checkpoint:
         Raises:
             SSplainError: If it is damaged, or belongs to another run.
         """
-        parts: dict[str, Tensors] = {"model": {}, "best": {}, "optimizer": {}}
+        parts: dict[str, Tensors] = {"model": {}, "best": {}, "mean": {}, "optimizer": {}}
         try:
             with safe_open(path, framework="pt") as file:
                 header = file.metadata() or {}

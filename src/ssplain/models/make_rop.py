@@ -60,7 +60,7 @@ def make_rop(
         note=(
             f"Trained on {counts['train']} {origin}, each class equally often, turned and "
             f"mirrored, with Adam: {', '.join(map(_tell, stages))}. Balanced accuracy "
-            f"{trained.best.score:.1%} on {counts['validation']} images held out. "
+            f"{trained.score:.1%} on {counts['validation']} images held out. "
             f"Accuracy is balanced accuracy on {counts['test']} test images of vessel trees that "
             f"training never saw; recalls: {recalls}. Weights are in half precision. Not for "
             "diagnosis."
@@ -74,4 +74,5 @@ def make_rop(
 def _tell(stage: Stage) -> str:
     size = f" at 1/{stage.shrink} of the size" if stage.shrink > 1 else ""
     draws = stage.settings.epochs * stage.draws
-    return f"at most {draws} draws{size} with learning rate {stage.settings.lr:g}"
+    mean = ", the weights averaged over its epochs" if stage.settings.average else ""
+    return f"at most {draws} draws{size} with learning rate {stage.settings.lr:g}{mean}"

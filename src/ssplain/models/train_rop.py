@@ -52,7 +52,7 @@ STAGES = (
     Stage(Settings(epochs=7, patience=9, batch_size=16, lr=1e-3, seed=0), shrink=2, draws=3072),
     Stage(Settings(epochs=2, patience=2, batch_size=16, lr=2e-4, seed=1), shrink=2, draws=3072),
     Stage(Settings(epochs=5, patience=5, batch_size=16, lr=2e-4, seed=2)),
-    Stage(Settings(epochs=3, patience=3, batch_size=16, lr=5e-5, seed=3)),
+    Stage(Settings(epochs=4, patience=4, batch_size=32, lr=1e-4, seed=3, average=True)),
 )
 
 
