@@ -128,18 +128,18 @@ def pack(examples: Examples) -> dict[str, Any]:
     }
 
 
-def colours() -> dict[str, list[list[int]]]:
+def colours() -> dict[str, list[Any]]:
     """Return what bytes look like, by those who draw the figures: 256 colours for each view.
 
     >>> tables = colours()
     >>> tables["purple"], tables["kept"][255], len(tables["scores"])
-    ([[68, 1, 84]], [253, 231, 36], 256)
+    ([68, 1, 84], [253, 231, 36], 256)
     """
     ramp = torch.arange(256).reshape(1, 1, 256) / 255
     everywhere = torch.ones(1, 1, 256, dtype=torch.bool)
     return {
         "kept": top_view(ramp, everywhere)[0].tolist(),
-        "purple": top_view(ramp, ~everywhere)[0, :1].tolist(),
+        "purple": top_view(ramp, ~everywhere)[0, 0].tolist(),
         "scores": heat(ramp, everywhere)[0].tolist(),
     }
 
@@ -163,7 +163,7 @@ def viewer(examples: Examples) -> str:
         '<div class="viewer" hidden><div class="controls">'
         '<label><span>Image</span><select class="image"></select></label>'
         '<fieldset class="view"><legend>Show</legend>'
-        '<label><input type="radio" value="inside" checked> top pixels of the object</label>'
+        '<label><input type="radio" value="inside" checked> top pixels, background last</label>'
         '<label><input type="radio" value="all"> top pixels, background ranked too</label>'
         '<label><input type="radio" value="scores"> scores</label></fieldset>'
         '<label class="share"><span>Top share</span>'

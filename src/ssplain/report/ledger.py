@@ -30,18 +30,32 @@ def ledger(findings: Sequence[Finding], anchors: Mapping[str, str]) -> str:
         anchors: by name of a study, where it is on the page.
 
     >>> found = Finding(1, "A beats B", "4.4", "A > B", "1 > 0", "holds", "", "mnist", 500)
-    >>> "Of 1 claims, 1 hold, 0 do not" in ledger([found], {"mnist": "study-mnist"})
+    >>> "1 hold, 0 do not hold, 0 undecided" in ledger([found], {"mnist": "study-mnist"})
     True
     """
     counts = Counter(finding.verdict for finding in findings)
     rows = "".join(_row(finding, anchors) for finding in findings)
     head = "".join(
-        f'<th scope="col">{name}</th>' for name in ("", "claim", "measured", "verdict", "study")
+        f'<th scope="col">{name}</th>' for name in ("", "verdict", "claim", "measured", "study")
     )
     return (
         f"{_overview(counts)}{_filters(counts)}"
         f'<table class="ledger"><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table>\n'
     )
+
+
+def claims_of(study: str, findings: Sequence[Finding]) -> str:
+    """Return links to the claims that a study speaks to, by verdict; nothing if there are none."""
+    groups = []
+    for verdict in VERDICTS:
+        own = [one for one in findings if (one.study, one.verdict) == (study, verdict)]
+        links = ", ".join(
+            f'<a href="#claim-{number}" title="{escape(one.claim)}">{number}</a>'
+            for one in own
+            for number in [escape(str(one.number))]
+        )
+        groups += [f"{chip(verdict)} {links}"] if own else []
+    return f'<p class="claims">Claims: {" ".join(groups)}</p>\n' if groups else ""
 
 
 def _overview(counts: Mapping[Verdict, int]) -> str:
@@ -52,7 +66,7 @@ def _overview(counts: Mapping[Verdict, int]) -> str:
         if counts[verdict]
     )
     hold, fail, undecided = (counts[verdict] for verdict in VERDICTS)
-    said = f"Of {total} claims, {hold} hold, {fail} do not hold and {undecided} are undecided."
+    said = f"Claims checked: {total}; {hold} hold, {fail} do not hold, {undecided} undecided."
     return f'<p><strong>{said}</strong></p><div class="bar" aria-hidden="true">{shares}</div>\n'
 
 
@@ -82,8 +96,8 @@ def _row(finding: Finding, anchors: Mapping[str, str]) -> str:
     )
     return (
         f'<tr id="claim-{text["number"]}" data-verdict="{finding.verdict}">'
-        f'<td class="key">{text["number"]}</td>'
+        f'<td class="key">{text["number"]}</td><td class="verdict">{chip(finding.verdict)}</td>'
         f'<td class="said">{text["claim"]} <span class="where">({text["where"]})</span>{more}</td>'
-        f'<td class="numbers">{text["measured"]}</td><td>{chip(finding.verdict)}</td>'
-        f"<td>{study}<br><span class='where'>{text['images']} images</span></td></tr>\n"
+        f'<td class="numbers">{text["measured"]}</td>'
+        f"<td class='where'>{study}<br><span>{text['images']} images</span></td></tr>\n"
     )

@@ -34,6 +34,13 @@
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
+  // a colour as one number, as the pixels of a picture lie in memory
+  const word = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  const scores = shared.colours.scores.map(word);
+  const kept = shared.colours.kept.map(word);
+  const purple = word(shared.colours.purple);
+  const grey = kept.map((_, i) => word([i, i, i]));
+
   function percent(share) {
     return `${Number((100 * share).toFixed(2))} %`;
   }
@@ -67,10 +74,8 @@
     function paint(canvas, colour) {
       const context = canvas.getContext("2d");
       const picture = context.createImageData(data.width, data.height);
-      for (let i = 0; i < size; i++) {
-        const [red, green, blue] = colour(i);
-        picture.data.set([red, green, blue, 255], 4 * i);
-      }
+      const words = new Uint32Array(picture.data.buffer);
+      for (let i = 0; i < size; i++) words[i] = colour(i);
       context.putImageData(picture, 0, 0);
     }
 
@@ -86,15 +91,12 @@
       slider.disabled = view === "scores";
       slider.setAttribute("aria-valuetext", said);
       output.textContent = said;
-      paint(canvases[0], (i) => [bytes[i], bytes[i], bytes[i]]);
+      paint(canvases[0], (i) => grey[bytes[i]]);
       canvases.slice(1).forEach((canvas, k) => {
         const plane = size * (1 + 3 * k + ["inside", "all", "scores"].indexOf(view));
         canvas.setAttribute("aria-label", `${data.names[k]}: ${said}`);
-        if (view === "scores") paint(canvas, (i) => shared.colours.scores[bytes[plane + i]]);
-        else
-          paint(canvas, (i) =>
-            bytes[plane + i] <= level ? shared.colours.kept[bytes[i]] : shared.colours.purple[0],
-          );
+        if (view === "scores") paint(canvas, (i) => scores[bytes[plane + i]]);
+        else paint(canvas, (i) => (bytes[plane + i] <= level ? kept[bytes[i]] : purple));
       });
     }
 

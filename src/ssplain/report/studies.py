@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,21 @@ from PIL import Image, UnidentifiedImageError
 
 from ssplain.errors import SSplainError
 from ssplain.report.examples import SHARES, colours, embedded, read_examples, viewer
-from ssplain.report.ledger import chip, ledger
+from ssplain.report.ledger import claims_of, ledger
 from ssplain.report.page import asset, data_url, document, fold, table
 from ssplain.report.record import RECORD, Finding, Record, Shown, read_ledger, read_records
-from ssplain.report.summary import Sheet, read_sheet, summary_table
+from ssplain.report.summary import Sheet, has_headlines, read_sheet, summary_table
 
 TITLE = "SSplain: the paper's figures and claims, measured again"
 WHAT = (
     "This page repeats the figures and tables of the paper (Sunger et al., SSplain: Sparse and "
     "Smooth Explainer for Retinopathy of Prematurity Classification, WACV 2026) with the ssplain "
-    "library, and holds what the paper says against the numbers. Every number comes from files "
-    "that `ssplain reproduce` wrote; how each was made stands below it."
+    "library, and holds what the paper says against the numbers. How each number was made, with "
+    "settings, versions and fingerprints of model and images, stands with it."
 )
 NOT = (
     "It is not for diagnosis: the maps show what a model's decision rests on, not whether an eye "
-    "is ill, and no picture of a patient is in it."
+    "is ill."
 )
 DATASETS = {"mnist": "MNIST", "fmnist": "Fashion-MNIST", "rop": "ROP (simulated fundus images)"}
 ROWS = 200  # of a table that are shown; the rest is in the file that can be saved
@@ -50,14 +51,14 @@ def studies_page(folder: Path) -> str:
     Args:
         folder: as `ssplain reproduce` writes it; see `ssplain.report.record`.
     """
-    studies = [_load(home, record) for home, record in read_records(folder)]
+    studies = sorted((_load(home, record) for home, record in read_records(folder)), key=_place)
     findings = read_ledger(folder)
     anchors = {study.record.name: study.anchor for study in studies}
     parts = [_summary(studies), _claims(findings, anchors)]
     parts += [_study(study, findings) for study in studies]
     body = (
-        f'<p>{escape(WHAT)}</p><p class="note">{escape(NOT)}</p>\n{_contents(studies, findings)}'
-        f"{''.join(parts)}"
+        f"<p>{escape(WHAT)}</p><p><strong>{escape(NOT)}</strong></p>\n"
+        f"{_contents(studies, findings)}{''.join(parts)}"
         f'<div id="shared" hidden>{embedded({"shares": SHARES, "colours": colours()})}</div>\n'
     )
     return document(TITLE, body, style=asset("studies.css"), script=asset("studies.js"))
@@ -100,43 +101,60 @@ def _read(home: Path, name: str) -> bytes:
 
 
 def _contents(studies: Sequence[Study], findings: Sequence[Finding]) -> str:
-    fixed = [("summary", "Headline numbers")] if _headlines(studies) else []
-    fixed += [("ledger", f"The claims, one by one ({len(findings)})")] if findings else []
-    links = [(anchor, escape(text)) for anchor, text in fixed]
-    links += [(one.anchor, f"{escape(one.record.title)} {_where(one.record)}") for one in studies]
-    items = "".join(f'<li><a href="#{anchor}">{text}</a></li>' for anchor, text in links)
-    return f'<nav aria-label="Contents"><h2>Contents</h2><ul>{items}</ul></nav>\n'
+    items = [_link("summary", "Headline numbers")] if any(map(_headlines, studies)) else []
+    items += [_link("ledger", f"The claims, one by one ({len(findings)})")] if findings else []
+    for dataset, group in groupby(studies, key=lambda study: study.record.dataset):
+        links = ""
+        for study in group:
+            links += _link(study.anchor, f"{study.record.title} ({study.record.where})")
+            links += _link(f"{study.anchor}-maps", "Example maps") if study.examples else ""
+        items.append(f"<li>{escape(_dataset(dataset))}<ul>{links}</ul></li>")
+    return f'<nav aria-label="Contents"><h2>Contents</h2><ul>{"".join(items)}</ul></nav>\n'
 
 
-def _where(record: Record) -> str:
-    return f'<span class="where">({escape(record.where)})</span>' if record.where else ""
+def _link(anchor: str, text: str) -> str:
+    return f'<li><a href="#{anchor}">{escape(text)}</a></li>'
 
 
-def _headlines(studies: Sequence[Study]) -> dict[str, tuple[Study, Sheet]]:
-    """Return by data set the first table of measures; a study named after the data set is first."""
-    found: dict[str, tuple[Study, Sheet]] = {}
-    for study in sorted(studies, key=lambda one: one.record.name != one.record.dataset):
-        for _, _, sheet in study.tables:
-            if sheet.is_evaluation:
-                found.setdefault(study.record.dataset, (study, sheet))
-    known = [name for name in DATASETS if name in found]
-    return {name: found[name] for name in [*known, *sorted(found.keys() - DATASETS.keys())]}
+def _dataset(names: str) -> str:
+    return ", ".join(DATASETS.get(name, name) for name in names.split(","))
+
+
+def _place(study: Study) -> tuple[int, str, bool, str]:
+    """Return what studies are sorted by: data set, its comparison of explainers first, name."""
+    name, dataset = study.record.name, study.record.dataset
+    known = list(DATASETS)
+    at = known.index(dataset) if dataset in known else len(known)
+    return at, dataset, name != dataset, name
+
+
+def _headlines(study: Study) -> list[tuple[Shown, Sheet]]:
+    """Return the tables with headline numbers, of the comparison of explainers on a data set."""
+    if study.record.name != study.record.dataset:
+        return []
+    return [(shown, sheet) for shown, _, sheet in study.tables if has_headlines(sheet)]
 
 
 def _summary(studies: Sequence[Study]) -> str:
-    found = _headlines(studies)
-    if not found:
+    parts = ""
+    for study in studies:
+        # the first table is the paper's; more ways to measure the same are folded
+        for at, (shown, sheet) in enumerate(_headlines(study)):
+            numbers = summary_table(sheet)
+            if at:
+                parts += fold(shown.caption, numbers)
+                continue
+            parts += (
+                f"<h3>{escape(_dataset(study.record.dataset))}</h3>"
+                f'<p class="note"><a href="#{study.anchor}">{escape(study.record.title)}</a>, '
+                f"{escape(str(study.record.images))} images. {escape(shown.caption)}</p>{numbers}"
+            )
+    if not parts:
         return ""
-    tables = "".join(
-        f"<h3>{escape(DATASETS.get(name, name))}</h3>"
-        f'<p class="note">{escape(str(study.record.images))} images; from '
-        f'<a href="#{study.anchor}">{escape(study.record.title)}</a>.</p>{summary_table(sheet)}'
-        for name, (study, sheet) in found.items()
-    )
     return (
         '<section id="summary"><h2>Headline numbers</h2><p class="note">Means over the images with '
-        "95 % intervals (bootstrap within the classes). The arrow says which way is better; the "
-        f"best of each column is bold.</p>\n{tables}</section>\n"
+        "95 % intervals. The arrow says which way is better; the best of each column is bold.</p>\n"
+        f"{parts}</section>\n"
     )
 
 
@@ -153,20 +171,14 @@ def _claims(findings: Sequence[Finding], anchors: Mapping[str, str]) -> str:
 
 def _study(study: Study, findings: Sequence[Finding]) -> str:
     record = study.record
-    own = [one for one in findings if one.study == record.name]
-    verdicts = " ".join(
-        f'<a href="#claim-{one.number}" title="{escape(one.claim)}">{one.number}</a> '
-        f"{chip(one.verdict)}"
-        for one in own
-    )
     about = (
-        f"{record.where}. {DATASETS.get(record.dataset, record.dataset)}, {record.images} images, "
+        f"{record.where}. {_dataset(record.dataset)}, {record.images} images, "
         f"{_duration(record.seconds)} of computing."
     )
     return (
         f'<section id="{study.anchor}"><h2>{escape(record.title)}</h2>'
         f'<p class="note">{escape(about)}</p>\n'
-        f"{f'<p>Claims: {verdicts}</p>' if own else ''}"
+        f"{claims_of(record.name, findings)}"
         f"{''.join(_figure(shown, content) for shown, content in study.figures)}"
         f"{_examples(study)}"
         f"{''.join(_table(*one) for one in study.tables)}"
@@ -192,8 +204,9 @@ def _examples(study: Study) -> str:
     if study.examples is None:
         return ""
     return (
-        '<h3>Example maps</h3><p class="note">Move the slider to see an explainer\'s top pixels; '
-        "the rest of the image is purple, as in the paper's figures.</p>\n"
+        f'<h3 id="{study.anchor}-maps">Example maps</h3><p class="note">'
+        "Move the slider to see an explainer's top pixels; the rest of the image is purple, as in "
+        "the paper's figures.</p>\n"
         f"{viewer(read_examples(study.examples))}"
     )
 

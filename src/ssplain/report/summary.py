@@ -29,11 +29,6 @@ class Sheet:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
-    @property
-    def is_evaluation(self) -> bool:
-        """Whether it has the columns that `ssplain.report.evaluation_csv` writes."""
-        return set(self.columns) >= _NEEDED
-
     def records(self) -> list[Mapping[str, str]]:
         """Return the lines by the names of the columns."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -49,6 +44,13 @@ def read_sheet(text: str) -> Sheet:
     width = len(head)
     return Sheet(
         tuple(head), tuple(tuple((row + [""] * width)[:width]) for row in rows if any(row))
+    )
+
+
+def has_headlines(sheet: Sheet) -> bool:
+    """Whether it is an evaluation, as `evaluation_csv` writes it, with any headline measure."""
+    return set(sheet.columns) >= _NEEDED and any(
+        line["measure"] in HEADLINE for line in sheet.records()
     )
 
 
@@ -97,7 +99,8 @@ def _number(line: Mapping[str, str] | None, best: float | None) -> str | Markup:
         return "\u2013"
     low, high = _value(line["low"]), _value(line["high"])
     between = "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
-    kind = ' class="best"' if value == best else ""
+    # what is printed as equal is marked as equal
+    kind = ' class="best"' if best is not None and f"{value:.3f}" == f"{best:.3f}" else ""
     return Markup(f'<span{kind}>{value:.3f}</span> <span class="interval">{escape(between)}</span>')
 
 
