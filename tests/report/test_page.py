@@ -35,3 +35,5 @@ def test_numbers_stand_to_the_right() -> None:
     html = table(["a"], [[cell] for cell in ("0.5", "-1e-05", "7 %", "nan", "3 images", "")])
     kinds = re.findall(r'<td class="(\w+)"', html)
     assert kinds == ["number", "number", "number", "text", "text", "text"]
+    heads = table(["a", "b", "c"], [["x", "1", "1"], ["y", "2", "\u2013"]])
+    assert re.findall(r'<th scope="col" class="(\w+)"', heads) == ["text", "number", "text"]

@@ -170,8 +170,13 @@ const wait = setInterval(() => {
   seen.push(read(), slider.getAttribute("aria-valuetext"));
   document.querySelector("[data-verdict=undecided]").click();
   const rows = [...document.querySelectorAll(".ledger tbody tr")];
-  seen.push(rows.filter((row) => row.checkVisibility()).map((row) => row.id));
-  document.querySelector("#seen").textContent = JSON.stringify(seen);
+  const visible = () => rows.filter((row) => row.checkVisibility()).map((row) => row.id);
+  seen.push(visible());
+  addEventListener("hashchange", () => {
+    seen.push(visible());
+    document.querySelector("#seen").textContent = JSON.stringify(seen);
+  });
+  location.hash = "#claim-1";
 }, 20);
 </script></body>"""
 
@@ -194,7 +199,7 @@ def test_a_browser_draws_what_the_figures_show(tmp_path: Path) -> None:
     )
     seen = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout)
     assert seen, done.stderr
-    first, label, second, said, rows = json.loads(seen[1])
+    first, label, second, said, filtered, linked = json.loads(seen[1])
     examples = read_examples(tmp_path / "studies" / "mnist" / "examples.npz")
     image = torch.from_numpy(examples.images[0])[None] / 255
     scores = torch.from_numpy(examples.scores[:1, 1:2])
@@ -205,4 +210,5 @@ def test_a_browser_draws_what_the_figures_show(tmp_path: Path) -> None:
         np.testing.assert_array_equal(colours, top_view(image, top))
     assert label == f"{NAMES[1]}: 5 % of all pixels: 39 of 784"
     assert said == f"{100 * SHARES[120]:g} % of all pixels: {round(SHARES[120] * 784)} of 784"
-    assert rows == ["claim-3"]
+    assert filtered == ["claim-3"]
+    assert linked == [f"claim-{i}" for i in range(1, 5)]  # the link's target was filtered out

@@ -22,7 +22,7 @@ def rows() -> dict[str, list[str]]:
 
 def test_explainers_stand_against_headline_measures() -> None:
     html = summary_table(SHEET)
-    heads = re.findall(r'<th scope="col">([^<]*)</th>', html)
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', html)
     assert heads == ["explainer", "insertion \u2191", "deletion \u2193"]
     assert list(rows()) == ["A", "B", "C"]
     assert "0.900" in rows()["A"][0]

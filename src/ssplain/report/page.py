@@ -79,13 +79,17 @@ def document(title: str, body: str, *, style: str = "", script: str = "") -> str
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Return a table as HTML; a text that is a number stands to the right.
+    """Return a table as HTML; numbers, and the heads of columns of numbers, stand to the right.
 
     >>> print(table(["name", "value"], [["a", "0.5"]]))
-    <div class="table"><table><thead><tr><th scope="col">name</th><th scope="col">value</th>...
+    <div class="table">...name</th><th scope="col" class="number">value</th></tr></thead><tbody>
     <tr><td class="text">a</td><td class="number">0.5</td></tr>...
     """
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    kinds = [{_kind(row[at]) for row in rows} for at in range(len(columns))]
+    head = "".join(
+        f'<th scope="col" class="{"number" if kind == {"number"} else "text"}">{escape(name)}</th>'
+        for name, kind in zip(columns, kinds, strict=True)
+    )
     body = "".join(
         "<tr>" + "".join(_cell(c, n) for c, n in zip(row, columns, strict=True)) + "</tr>\n"
         for row in rows
@@ -125,7 +129,11 @@ def _cell(content: Cell, column: str) -> str:
     if isinstance(content, Markup):
         return f'<td class="text">{content.html}</td>'
     if isinstance(content, str):
-        kind = "number" if _NUMBER.fullmatch(content) else "text"
-        return f'<td class="{kind}">{"<br>".join(map(escape, content.splitlines()))}</td>'
+        lines = "<br>".join(map(escape, content.splitlines()))
+        return f'<td class="{_kind(content)}">{lines}</td>'
     source = data_url(png_bytes(enlarge(content, 112)), "image/png")
     return f'<td><img alt="{escape(column)}" src="{source}"></td>'
+
+
+def _kind(content: Cell) -> str:
+    return "number" if isinstance(content, str) and _NUMBER.fullmatch(content) else "text"

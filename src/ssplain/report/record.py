@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 from ssplain.errors import SSplainError
 from ssplain.files import write_whole
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Verdict = Literal["holds", "does not hold", "undecided"]
 RECORD, LEDGER = "record.json", "ledger.json"
 
@@ -143,7 +143,7 @@ def _write(path: Path, values: object) -> None:
     write_whole(path, f"{json.dumps(values, indent=1, ensure_ascii=False)}\n".encode())
 
 
-def _read(path: Path, build: Callable[[Any], T]) -> T:
+def _read(path: Path, build: Callable[[Any], _T]) -> _T:
     try:
         return build(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError, KeyError) as error:

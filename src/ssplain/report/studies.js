@@ -8,13 +8,18 @@
     const buttons = [...filters.querySelectorAll("button")];
     const rows = [...document.querySelectorAll(".ledger tbody tr")];
     filters.hidden = false;
-    for (const button of buttons) {
-      button.addEventListener("click", () => {
-        const wanted = button.dataset.verdict;
-        for (const other of buttons) other.setAttribute("aria-pressed", other === button);
-        for (const row of rows) row.hidden = wanted !== "" && row.dataset.verdict !== wanted;
-      });
-    }
+    const show = (verdict) => {
+      for (const one of buttons) one.setAttribute("aria-pressed", one.dataset.verdict === verdict);
+      for (const row of rows) row.hidden = verdict !== "" && row.dataset.verdict !== verdict;
+    };
+    for (const one of buttons) one.addEventListener("click", () => show(one.dataset.verdict));
+    // a link to a claim that is filtered out brings all of them back
+    addEventListener("hashchange", () => {
+      const row = rows.find((one) => `#${one.id}` === location.hash);
+      if (!row?.hidden) return;
+      show("");
+      row.scrollIntoView();
+    });
   }
 
   // --- what is folded is printed too ---------------------------------------------------------

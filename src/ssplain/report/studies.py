@@ -204,10 +204,10 @@ def _examples(study: Study) -> str:
     if study.examples is None:
         return ""
     return (
-        f'<h3 id="{study.anchor}-maps">Example maps</h3><p class="note">'
+        f'<div class="examples"><h3 id="{study.anchor}-maps">Example maps</h3><p class="note">'
         "Move the slider to see an explainer's top pixels; the rest of the image is purple, as in "
         "the paper's figures.</p>\n"
-        f"{viewer(read_examples(study.examples))}"
+        f"{viewer(read_examples(study.examples))}</div>\n"
     )
 
 
