@@ -135,7 +135,7 @@ def test_a_broken_record_is_named(tmp_path: Path, text: str) -> None:
 
 def test_studies_come_by_data_set_and_comparisons_first(tmp_path: Path) -> None:
     write_studies(tmp_path)
-    for name, dataset in (("fmnist", "fmnist"), ("ablation", "mnist"), ("times", "mnist,fmnist")):
+    for name, dataset in (("fmnist", "fmnist"), ("ablation", "mnist"), ("times", "mnist, fmnist")):
         bare = record(name=name, dataset=dataset, figures=(), tables=(), examples=None)
         write_record(tmp_path / name, bare)
     html = studies_page(tmp_path)

@@ -54,7 +54,7 @@ def claims_of(study: str, findings: Sequence[Finding]) -> str:
             for one in own
             for number in [escape(str(one.number))]
         )
-        groups += [f"{chip(verdict)} {links}"] if own else []
+        groups += [f"<span>{chip(verdict)} {links}</span>"] if own else []
     return f'<p class="claims">Claims: {" ".join(groups)}</p>\n' if groups else ""
 
 

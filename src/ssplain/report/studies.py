@@ -30,7 +30,7 @@ NOT = (
     "It is not for diagnosis: the maps show what a model's decision rests on, not whether an eye "
     "is ill."
 )
-DATASETS = {"mnist": "MNIST", "fmnist": "Fashion-MNIST", "rop": "ROP (simulated fundus images)"}
+DATASETS = {"rop": "ROP (simulated fundus images)", "mnist": "MNIST", "fmnist": "Fashion-MNIST"}
 ROWS = 200  # of a table that are shown; the rest is in the file that can be saved
 
 
@@ -117,7 +117,7 @@ def _link(anchor: str, text: str) -> str:
 
 
 def _dataset(names: str) -> str:
-    return ", ".join(DATASETS.get(name, name) for name in names.split(","))
+    return ", ".join(DATASETS.get(name.strip(), name.strip()) for name in names.split(","))
 
 
 def _place(study: Study) -> tuple[int, str, bool, str]:
@@ -194,7 +194,8 @@ def _figure(shown: Shown, content: bytes) -> str:
     except UnidentifiedImageError as error:
         raise SSplainError(f"The figure {shown.file!r} is no PNG; run its study again.") from error
     return (
-        f'<figure><div class="wide"><img loading="lazy" width="{width}" height="{height}" '
+        f'<figure style="--aspect:{width / height:.2f}"><div class="wide">'
+        f'<img loading="lazy" width="{width}" height="{height}" '
         f'alt="{escape(shown.caption)}" src="{data_url(content, "image/png")}"></div>'
         f"<figcaption>{escape(shown.caption)}</figcaption></figure>\n"
     )
