@@ -44,3 +44,10 @@ def test_only_an_evaluation_has_headlines() -> None:
 
 def test_a_sheet_keeps_to_its_columns() -> None:
     assert read_sheet('a,b\n"x,y",2,3\n\n4\n').rows == (("x,y", "2"), ("4", ""))
+
+
+def test_a_control_is_named_as_such() -> None:
+    lines = "".join(f"{name},insertion,1,1,1\n" for name in ("Random", "intensity", "Saliency"))
+    html = summary_table(read_sheet(f"explainer,measure,value,low,high\n{lines}"))
+    names = re.findall(r'<tr><td class="text">([^<]*)<', html)
+    assert names == ["Random (control)", "intensity (control)", "Saliency"]

@@ -153,7 +153,8 @@ def _summary(studies: Sequence[Study]) -> str:
         return ""
     return (
         '<section id="summary"><h2>Headline numbers</h2><p class="note">Means over the images with '
-        "95 % intervals. The arrow says which way is better; the best of each column is bold.</p>\n"
+        "95 % intervals. The arrow says which way is better; the best of each column is bold. A "
+        "control knows nothing of the model: what it reaches, a map has to surpass.</p>\n"
         f"{parts}</section>\n"
     )
 
@@ -164,7 +165,7 @@ def _claims(findings: Sequence[Finding], anchors: Mapping[str, str]) -> str:
     return (
         '<section id="ledger"><h2>The claims, one by one</h2><p class="note">What the paper says, '
         "in other words; what would have to be true of the numbers; and what was measured. A "
-        "claim is undecided where the interval leaves room for both.</p>\n"
+        "claim is undecided where the numbers leave room for both.</p>\n"
         f"{ledger(findings, anchors)}</section>\n"
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from io import StringIO
 
+from ssplain.explain.registry import METHODS
 from ssplain.metrics import METRICS
 from ssplain.report.page import Markup, table
 
@@ -57,7 +58,8 @@ def has_headlines(sheet: Sheet) -> bool:
 def summary_table(sheet: Sheet) -> str:
     r"""Return the headline measures of an evaluation as an HTML table.
 
-    The arrow says which way is better, and the best value of each measure is bold.
+    The arrow says which way is better, the best value of each measure is bold, and controls are
+    named as such.
 
     >>> sheet = read_sheet("explainer,measure,value,low,high\nrandom,insertion,0.5,0.4,0.6\n")
     >>> "insertion \u2191" in summary_table(sheet)
@@ -71,10 +73,22 @@ def summary_table(sheet: Sheet) -> str:
         name: _best(name, [line for line in lines if line["measure"] == name]) for name in measures
     }
     rows = [
-        [explainer, *(_number(found.get((explainer, name)), best[name]) for name in measures)]
+        [
+            _tagged(explainer),
+            *(_number(found.get((explainer, name)), best[name]) for name in measures),
+        ]
         for explainer in explainers
     ]
     return table(["explainer", *(f"{name}{_arrow(name)}" for name in measures)], rows)
+
+
+def _tagged(explainer: str) -> str:
+    """Return the name, with a remark if it is that of a control."""
+    control = any(
+        method.family == "control" and explainer in (method.name, method.title)
+        for method in METHODS.values()
+    )
+    return f"{explainer} (control)" if control else explainer
 
 
 def _better(measure: str) -> bool | None:
