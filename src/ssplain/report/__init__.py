@@ -8,6 +8,7 @@ from ssplain.report.render import enlarge, grey, heat, mask_view, overlay, top_v
 from ssplain.report.roc import roc_figure
 from ssplain.report.sanity import sanity_figure
 from ssplain.report.save import save
+from ssplain.report.studies import studies_page
 
 __all__ = [
     "comparison",
@@ -23,6 +24,7 @@ __all__ = [
     "roc_figure",
     "sanity_figure",
     "save",
+    "studies_page",
     "top_view",
     "write_png",
 ]

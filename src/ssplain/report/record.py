@@ -5,14 +5,15 @@ was found about each claim. Everything that a reader is shown comes from these f
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, get_args
 
 from ssplain.errors import SSplainError
 from ssplain.files import write_whole
 
+_T = TypeVar("_T")
 Verdict = Literal["holds", "does not hold", "undecided"]
 RECORD, LEDGER = "record.json", "ledger.json"
 
@@ -99,12 +100,7 @@ def write_record(folder: Path, record: Record) -> None:
 
 def read_records(folder: Path) -> list[tuple[Path, Record]]:
     """Read the finished studies of a folder, each with its own folder, in order of their names."""
-    found = []
-    for path in sorted(folder.glob(f"*/{RECORD}")):
-        values = _read(path)
-        for part in ("figures", "tables"):
-            values[part] = tuple(Shown(**one) for one in values[part])
-        found.append((path.parent, Record(**values)))
+    found = [(path.parent, _read(path, _record)) for path in sorted(folder.glob(f"*/{RECORD}"))]
     if not found:
         raise SSplainError(
             f"{folder} holds no finished study; run `ssplain reproduce NAME --out {folder}` first."
@@ -128,15 +124,27 @@ def write_ledger(folder: Path, findings: Sequence[Finding]) -> None:
 def read_ledger(folder: Path) -> list[Finding]:
     """Read what was found about the claims; nothing if no claim was looked at."""
     path = folder / LEDGER
-    return [Finding(**values) for values in _read(path)] if path.exists() else []
+    return _read(path, _findings) if path.exists() else []
+
+
+def _record(values: Any) -> Record:  # noqa: ANN401 - JSON
+    shown = {part: tuple(Shown(**one) for one in values[part]) for part in ("figures", "tables")}
+    return Record(**(values | shown))
+
+
+def _findings(values: Any) -> list[Finding]:  # noqa: ANN401 - JSON
+    found = [Finding(**one) for one in values]
+    if any(one.verdict not in get_args(Verdict) for one in found):
+        raise ValueError
+    return found
 
 
 def _write(path: Path, values: object) -> None:
     write_whole(path, f"{json.dumps(values, indent=1, ensure_ascii=False)}\n".encode())
 
 
-def _read(path: Path) -> Any:  # noqa: ANN401 - JSON
+def _read(path: Path, build: Callable[[Any], _T]) -> _T:
     try:
-        return json.loads(path.read_text())
-    except ValueError as error:
+        return build(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, KeyError) as error:
         raise SSplainError(f"{path} is broken; run the study again.") from error

@@ -1,0 +1,23 @@
+"""`ssplain report`: a folder of studies as one HTML file to read and pass on."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder that `ssplain reproduce` wrote.")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write [default: report.html in the folder].")
+    ] = None,
+) -> None:
+    """Write the studies of a folder as one page: numbers, claims, figures, maps to play with."""
+    from ssplain.files import write_whole
+    from ssplain.report import studies_page
+
+    page = studies_page(folder).encode()
+    target = out or folder / "report.html"
+    write_whole(target, page)
+    typer.echo(f"Look at {target} in a browser ({len(page) / 1e6:.1f} MB, needs no network).")

@@ -1,0 +1,126 @@
+"""The headline numbers of studies: one table per data set, explainers down, measures across."""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import StringIO
+
+from ssplain.explain.registry import METHODS
+from ssplain.metrics import METRICS
+from ssplain.report.page import Markup, table
+
+HEADLINE = (
+    "insertion",
+    "deletion",
+    "connected",
+    "kappa",
+    "curvature",
+    "dilation",
+    "average-precision above chance",
+)
+_NEEDED = {"explainer", "measure", "value", "low", "high"}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A CSV file: the names of its columns, and its lines."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def records(self) -> list[Mapping[str, str]]:
+        """Return the lines by the names of the columns."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def read_sheet(text: str) -> Sheet:
+    r"""Read CSV; short lines are filled up, and what goes beyond the columns is left out.
+
+    >>> read_sheet("a,b\n1\n").rows
+    (('1', ''),)
+    """
+    head, *rows = list(csv.reader(StringIO(text))) or [[]]
+    width = len(head)
+    return Sheet(
+        tuple(head), tuple(tuple((row + [""] * width)[:width]) for row in rows if any(row))
+    )
+
+
+def has_headlines(sheet: Sheet) -> bool:
+    """Whether it is an evaluation, as `evaluation_csv` writes it, with any headline measure."""
+    return set(sheet.columns) >= _NEEDED and any(
+        line["measure"] in HEADLINE for line in sheet.records()
+    )
+
+
+def summary_table(sheet: Sheet) -> str:
+    r"""Return the headline measures of an evaluation as an HTML table.
+
+    The arrow says which way is better, the best value of each measure is bold, and controls are
+    named as such.
+
+    >>> sheet = read_sheet("explainer,measure,value,low,high\nrandom,insertion,0.5,0.4,0.6\n")
+    >>> "insertion \u2191" in summary_table(sheet)
+    True
+    """
+    lines = sheet.records()
+    found = {(line["explainer"], line["measure"]): line for line in reversed(lines)}
+    explainers = list(dict.fromkeys(line["explainer"] for line in lines))
+    measures = [name for name in HEADLINE if any(line["measure"] == name for line in lines)]
+    best = {
+        name: _best(name, [line for line in lines if line["measure"] == name]) for name in measures
+    }
+    rows = [
+        [
+            _tagged(explainer),
+            *(_number(found.get((explainer, name)), best[name]) for name in measures),
+        ]
+        for explainer in explainers
+    ]
+    return table(["explainer", *(f"{name}{_arrow(name)}" for name in measures)], rows)
+
+
+def _tagged(explainer: str) -> str:
+    """Return the name, with a remark if it is that of a control."""
+    control = any(
+        method.family == "control" and explainer in (method.name, method.title)
+        for method in METHODS.values()
+    )
+    return f"{explainer} (control)" if control else explainer
+
+
+def _better(measure: str) -> bool | None:
+    metric = METRICS.get(measure.removesuffix(" above chance"))
+    return metric.higher_is_better if metric else None
+
+
+def _arrow(measure: str) -> str:
+    return {True: " \u2191", False: " \u2193", None: ""}[_better(measure)]
+
+
+def _best(measure: str, lines: Sequence[Mapping[str, str]]) -> float | None:
+    values = [value for line in lines if (value := _value(line["value"])) is not None]
+    better = _better(measure)
+    if better is None or not values:
+        return None
+    return max(values) if better else min(values)
+
+
+def _number(line: Mapping[str, str] | None, best: float | None) -> str | Markup:
+    if line is None or (value := _value(line["value"])) is None:
+        return "\u2013"
+    low, high = _value(line["low"]), _value(line["high"])
+    between = "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+    # what is printed as equal is marked as equal
+    kind = ' class="best"' if best is not None and f"{value:.3f}" == f"{best:.3f}" else ""
+    return Markup(f'<span{kind}>{value:.3f}</span> <span class="interval">{escape(between)}</span>')
+
+
+def _value(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number
