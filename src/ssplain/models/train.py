@@ -224,7 +224,16 @@ def train(
         best, mean = saved.best, saved.mean
         history = tuple(Epoch(**epoch) for epoch in saved.history)
     while not _finished(history, settings):
-        drawn, loss = _learn(model, optimizer, images, settings, history, draw, augment, progress)
+        drawn, loss = _learn(
+            model,
+            optimizer,
+            images,
+            settings,
+            history=history,
+            draw=draw,
+            augment=augment,
+            progress=progress,
+        )
         value = validate(drawn)
         if not history or value > _best(history).score:
             best = copy.deepcopy(model.state_dict())
