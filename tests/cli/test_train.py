@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 from ssplain.cli.train import VALIDATION, train
 from ssplain.errors import SSplainError
 from ssplain.models import load
+from ssplain.models.train_rop import FURTHER
 from ssplain.vessels.simulate import CLASSES, simulate
 
 app = typer.Typer()
@@ -79,6 +80,11 @@ def test_mistakes_are_told_before_anything_is_written(data: Path, tmp_path: Path
     with pytest.raises(SSplainError, match="cannot be made"):
         call("mnist", "--data", data, "--out", tmp_path / "file" / "out")
     assert call("mnist", "--data", data, "--out", out, "--epochs", 0).exit_code == 2
+    with pytest.raises(SSplainError, match="--start are for rop"):
+        call("mnist", "--data", data, "--out", out, "--start", "googlenet-rop")
+    with pytest.raises(SSplainError, match="lenet5-mnist is no GoogLeNet"):
+        call("rop", "--out", out, "--start", "lenet5-mnist")
+    assert not out.exists()
 
 
 @pytest.mark.slow
@@ -106,3 +112,7 @@ def test_googlenet_is_trained_on_a_folder_of_own_images(tmp_path: Path) -> None:
     assert load(out)(torch.zeros(1, 1, 224, 224)).shape == (1, 3)
     with pytest.raises(SSplainError, match="already holds a trained model"):
         call("rop", "--data", tmp_path / "own", "--out", out, "--resume")
+    further = tmp_path / "further"
+    call("rop", "--data", tmp_path / "own", "--out", further, "--epochs", 1, "--start", out)
+    assert "going on from out" in json.loads((further / "card.json").read_text())["note"]
+    assert len(list((further / "work").glob("stage-*"))) == len(FURTHER)

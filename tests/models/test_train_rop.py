@@ -8,6 +8,7 @@ import torch
 from sklearn.metrics import balanced_accuracy_score
 from torch import nn
 
+from ssplain.models.googlenet import GoogLeNet
 from ssplain.models.train import Settings, Step
 from ssplain.models.train_rop import CLASSES, Stage, judge, train_rop
 
@@ -38,6 +39,15 @@ def test_a_later_stage_goes_on_from_the_weights_of_the_one_before(
         "stage-1.safetensors",
         "stage-2.safetensors",
     }
+
+
+def test_training_goes_on_from_a_trained_network(images: Images, tmp_path: Path) -> None:
+    still = Stage(Settings(epochs=1, batch_size=8, lr=0.0, weight_decay=0.0), draws=16)
+    start = GoogLeNet(len(CLASSES))
+    wanted = {name: value.clone() for name, value in start.named_parameters()}
+    trained = train_rop(images, images, tmp_path, start=start, stages=[still])
+    for name, parameter in trained.model.named_parameters():
+        assert torch.equal(parameter, wanted[name])
 
 
 def test_a_finished_run_is_not_trained_again(images: Images, tmp_path: Path) -> None:

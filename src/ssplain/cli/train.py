@@ -33,6 +33,10 @@ def train(
         Path | None,
         typer.Option(help="rop: folder of vessel masks whose courses the simulation takes."),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(help="rop: a trained GoogLeNet to go on from, by name or folder."),
+    ] = None,
     epochs: Annotated[
         int | None,
         typer.Option(min=1, help="At most so many passes over the images (rop: in each stage)."),
@@ -46,9 +50,9 @@ def train(
             f"There is no data set {dataset!r} to train on; choose one of: {', '.join(DATASETS)}."
         )
     if dataset == "rop":
-        _train_rop(data, out, trees, epochs=epochs, seed=seed, resume=resume)
-    elif trees is not None:
-        raise SSplainError(f"--trees is for rop, not for {dataset}; leave it out.")
+        _train_rop(data, out, trees, start=start, epochs=epochs, seed=seed, resume=resume)
+    elif trees is not None or start is not None:
+        raise SSplainError(f"--trees and --start are for rop, not for {dataset}; leave them out.")
     else:
         _train_lenet(dataset, data, out, epochs=epochs or 50, seed=seed, resume=resume)
 
@@ -98,17 +102,22 @@ def _train_rop(
     out: Path,
     trees: Path | None,
     *,
+    start: str | None,
     epochs: int | None,
     seed: int,
     resume: bool,
 ) -> None:
     import dataclasses
 
+    from ssplain.models import GoogLeNet, load
     from ssplain.models.card import CARD
     from ssplain.models.make_rop import make_rop
-    from ssplain.models.train_rop import CLASSES, STAGES
+    from ssplain.models.train_rop import CLASSES, FURTHER, STAGES
     from ssplain.report import roc_figure
 
+    before = None if start is None else load(start)
+    if before is not None and not isinstance(before, GoogLeNet):
+        raise SSplainError(f"--start {start} is no GoogLeNet; give the name or folder of one.")
     work = _prepare(out, resume=resume).parent / "work"
     work.mkdir(exist_ok=True)
     simulated = data is None or str(data) == "simulated"
@@ -124,7 +133,7 @@ def _train_rop(
                 seed=seed + i,
             ),
         )
-        for i, stage in enumerate(STAGES)
+        for i, stage in enumerate(STAGES if before is None else FURTHER)
     ]
     name = "googlenet-rop-trees" if trees else "googlenet-rop"
     with _bar(sum(stage.settings.epochs for stage in stages)) as progress:
@@ -134,7 +143,14 @@ def _train_rop(
             progress(dataclasses.replace(step, epoch=done + step.epoch))
 
         verdict = make_rop(
-            images, work, out, name=name, origin=origin, stages=stages, progress=show
+            images,
+            work,
+            out,
+            name=name,
+            origin=origin if start is None else f"{origin}, going on from {Path(start).name}",
+            start=before,
+            stages=stages,
+            progress=show,
         )
     roc_figure(verdict, CLASSES).savefig(out / "roc.png", dpi=120)
     typer.echo(f"Rows: true class; columns: predicted {', '.join(CLASSES)}\n{verdict}")

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from torch import nn
+
 from ssplain.models.card import ModelCard, save
 from ssplain.models.train import Images, Step
 from ssplain.models.train_rop import CLASSES, STAGES, Stage, Verdict, judge, train_rop
@@ -17,6 +19,7 @@ def make_rop(
     *,
     name: str,
     origin: str,
+    start: nn.Module | None = None,
     stages: Sequence[Stage] = STAGES,
     progress: Callable[[int, Step], None] | None = None,
 ) -> Verdict:
@@ -30,7 +33,8 @@ def make_rop(
         work: folder of the checkpoints.
         out: folder to write `weights.safetensors` and `card.json` to.
         name: of the model.
-        origin: where the images come from, for the card.
+        origin: where the images come from and what was learned before, for the card.
+        start: a trained GoogLeNet to go on from; fresh weights if None.
         stages: of the training.
         progress: called with the number of the stage and where it stands.
 
@@ -38,7 +42,12 @@ def make_rop(
         How well the written weights do on the test images.
     """
     trained = train_rop(
-        images["train"], images["validation"], work, stages=stages, progress=progress
+        images["train"],
+        images["validation"],
+        work,
+        start=start,
+        stages=stages,
+        progress=progress,
     )
     # Judged as it will be read: rounded to half precision.
     model = copy.deepcopy(trained.model).half().float()

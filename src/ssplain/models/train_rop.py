@@ -54,6 +54,8 @@ STAGES = (
     Stage(Settings(epochs=5, patience=5, batch_size=16, lr=2e-4, seed=2)),
     Stage(Settings(epochs=4, patience=4, batch_size=32, lr=1e-4, seed=3, average=True)),
 )
+# What is left to do for a network that has seen vessels before.
+FURTHER = STAGES[2:]
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ def train_rop(
     validation: Images,
     folder: Path,
     *,
+    start: nn.Module | None = None,
     stages: Sequence[Stage] = STAGES,
     progress: Callable[[int, Step], None] | None = None,
 ) -> Trained:
@@ -102,6 +105,7 @@ def train_rop(
         images: training images (N, 1, H, W) as bytes, of which 255 is 1.0, and labels (N,).
         validation: the same, not turned, for early stopping.
         folder: where the checkpoints are kept; a run that was killed goes on from them.
+        start: a trained GoogLeNet to go on from; fresh weights if None.
         stages: of the training, each going on from the best weights of the one before.
         progress: called with the number of the stage and where it stands after every batch.
 
@@ -123,7 +127,7 @@ def train_rop(
         )
 
     folder.mkdir(parents=True, exist_ok=True)
-    trained = fit(1, stages[0], _fresh)
+    trained = fit(1, stages[0], _fresh if start is None else partial(_fast, start))
     for number, stage in enumerate(stages[1:], start=2):
         trained = fit(number, stage, partial(_same, trained.model))
     return trained
@@ -171,7 +175,11 @@ def _fresh() -> nn.Module:
     for module in model.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.momentum = 0.03  # averages over some hundred images in spite of small batches
-    # Convolutions of this size run faster with the channels last.
+    return _fast(model)
+
+
+def _fast(model: nn.Module) -> nn.Module:
+    """Lay the weights out with the channels last: convolutions of this size run faster so."""
     return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 

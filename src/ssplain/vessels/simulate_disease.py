@@ -21,8 +21,8 @@ CLASSES = ("Normal", "Pre-plus", "Plus")
 QUADRANTS = ("superotemporal", "inferotemporal", "inferonasal", "superonasal")
 
 # Severity (mean, deviation) of a class; neighbours overlap a little, as graders do.
-_SEVERITY = ((0.05, 0.06), (0.5, 0.08), (1.08, 0.12))
-_LEAST_AFFECTED = (4, 3, 3)  # quadrants
+_SEVERITY = ((0.05, 0.065), (0.5, 0.085), (1.1, 0.15))
+_LEAST_AFFECTED = (4, 3, 4)  # quadrants
 _SPREAD = (1.0, 0.7, 0.0)  # chance that a vessel of a generation is affected in such a quadrant
 _SUBCLINICAL = 0.2  # below this severity a quadrant counts as healthy
 _AMPLITUDE = 4.6  # pixels of displacement at severity 1
