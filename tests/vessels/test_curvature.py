@@ -213,6 +213,17 @@ def test_a_straight_fork_is_straight_up_to_its_junction(phantoms: SimpleNamespac
     assert tree.curvature.values.max() < 0.15 < raw.max()
 
 
+def test_the_rim_of_the_image_bends_nothing(phantoms: SimpleNamespace) -> None:
+    """A straight vessel that grazes the rim is cut to a wedge there, which is no bend."""
+    bar = phantoms.bar(9, 4, length=400)
+    top = bar[np.argwhere(bar[:, 112])[0, 0] + 2 :]
+    found = trace(top).curvature
+    assert found.values[found.measured].max() < 0.03
+    graze = np.argwhere(top[0])[:, 0]
+    assert not found.measured[0, graze[1:-1]].all()
+    assert found.clear.sum() > 400
+
+
 def test_a_neighbour_bends_nothing(phantoms: SimpleNamespace) -> None:
     vessel = phantoms.stroke((40.3, 60), (180.2, 75), 3)
     beside = phantoms.stroke((112, 81), (190, 140), 9)

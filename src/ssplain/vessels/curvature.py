@@ -18,8 +18,9 @@ Two variants are offered, and every result says which one it is:
   other branches blacked out, so that a vessel that runs beside it bends nothing. Then c is averaged
   over a neighbourhood with the gap as weight, G_tau * (w T n) / G_tau * (w D): nothing is divided
   by a vanishing gap, and the noise of a staircase, which alternates in sign, cancels. Pixels within
-  two radii of a junction or an end have the weight w = 0, because there is no tube there; they take
-  the value of the tubes next to them, or 0 where there is none. Values are cut at 1 / sigma.
+  two radii of a junction, of an end or of the rim of the image have the weight w = 0, because there
+  is no tube there; they take the value of the tubes next to them, or 0 where there is none. Values
+  are cut at 1 / sigma.
 
 Either variant can take each of these choices:
 
@@ -61,8 +62,8 @@ AXES: tuple[Axis, ...] = get_args(Axis)
 FINEST = 2.0  # px: below this scale the staircase of a mask outweighs its bends
 PATCH_VALUES = 2**17  # of patches at a time: 1 MB, so that they stay in the cache
 MOST_VALUES = 10**10  # of all patches: minutes; a photograph that is no segmentation has more
-REACH = 2.0  # radii around a junction or an end in which there is no tube
-WINDOW = 3.0  # sigmas, or radii, within which the filter sees a junction or an end
+REACH = 2.0  # radii around a junction, an end or the rim of the image in which there is no tube
+WINDOW = 3.0  # sigmas, or radii, within which the filter sees one of them
 _ORDERS = ((0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (3, 0))  # of d/dy and d/dx
 
 
@@ -141,7 +142,7 @@ def tubular_curvature(
         down, right, gap = terms
         known = vessel
     else:
-        tubes = vessel & ~_near_nodes(line.vessel, network, REACH)
+        tubes = vessel & ~_near_cuts(line, network, REACH)
         terms, chosen = strongest(plane, scales, tubes, labels, tail=5.0, axis=axis)
         down, right, gap = (gaussian_filter(term, tau) for term in terms)
         # far from the tubes, single pixels at their rim would speak for all
@@ -151,7 +152,7 @@ def tubular_curvature(
     if variant == "robust":
         values = np.minimum(values, 1 / scales[0])
     typical = float(np.median(chosen[chosen > 0])) if chosen.any() else scales[0]
-    clear = measured & ~_near_nodes(line.vessel, network, WINDOW, typical)
+    clear = measured & ~_near_cuts(line, network, WINDOW, typical)
     local = sigma == "local"
     return TubularCurvature(values, measured, clear, variant, typical, local, axis, tau)
 
@@ -287,20 +288,23 @@ def _kernels(sigma: float, tail: float) -> Plane:
     return bell * hermite / sigma ** np.arange(4)[:, None]
 
 
-def _near_nodes(
-    vessel: NDArray[np.bool_], network: Network, reach: float, least: float = 0.0
+def _near_cuts(
+    line: Centreline, network: Network, reach: float, least: float = 0.0
 ) -> NDArray[np.bool_]:
-    """Mark the vessel pixels within `reach` radii, or `reach` times `least`, of junctions and ends.
+    """Mark the vessel pixels around junctions, ends, and where a vessel leaves the image.
 
-    A closed branch has neither.
+    Around is within `reach` radii, or `reach` times `least` where a radius is smaller than that.
     """
-    near = np.zeros_like(vessel)
+    near = np.zeros_like(line.vessel)
+    rim = line.vessel.copy()
+    rim[1:-1, 1:-1] = False
+    # a closed branch has a node, but it is not cut there
     nodes = [data for node, data in network.nodes.data() if network.degree[node] != 2]
-    if nodes:
-        pixels = np.argwhere(vessel)
-        centres = [node["position"] for node in nodes]
-        sizes = [reach * max(node["radius"], least) for node in nodes]
-        discs = KDTree(pixels).query_ball_point(centres, sizes)
+    centres = [*(node["position"] for node in nodes), *np.argwhere(rim)]
+    sizes = [node["radius"] for node in nodes] + [line.radius] * int(rim.sum())
+    if centres:
+        pixels = np.argwhere(line.vessel)
+        discs = KDTree(pixels).query_ball_point(centres, reach * np.maximum(sizes, least))
         row, column = pixels[np.concatenate(discs).astype(np.intp)].T
         near[row, column] = True
     return near
