@@ -136,13 +136,13 @@ def tubular_curvature(
     """
     _check(variant, sigma, tau, axis)
     scales = _ladder(line) if sigma == "local" else (sigma or max(FINEST, line.radius),)
-    vessel = plane > 0
+    vessel, cuts = plane > 0, _Cuts.of(line, network)
     if variant == "raw":
         terms, chosen = strongest(plane, scales, vessel, np.zeros_like(labels), axis=axis)
         down, right, gap = terms
         known = vessel
     else:
-        tubes = vessel & ~_near_cuts(line, network, REACH)
+        tubes = vessel & ~cuts.around(REACH)
         terms, chosen = strongest(plane, scales, tubes, labels, tail=5.0, axis=axis)
         down, right, gap = (gaussian_filter(term, tau) for term in terms)
         # far from the tubes, single pixels at their rim would speak for all
@@ -152,7 +152,7 @@ def tubular_curvature(
     if variant == "robust":
         values = np.minimum(values, 1 / scales[0])
     typical = float(np.median(chosen[chosen > 0])) if chosen.any() else scales[0]
-    clear = measured & ~_near_cuts(line, network, WINDOW, typical)
+    clear = measured & ~cuts.around(WINDOW, typical)
     local = sigma == "local"
     return TubularCurvature(values, measured, clear, variant, typical, local, axis, tau)
 
@@ -220,10 +220,12 @@ def strongest(
         >>> float(chosen[32, 32]), float(chosen[0, 0])
         (4.0, 0.0)
     """
-    terms, chosen = np.zeros((3, *plane.shape)), np.zeros(plane.shape)
-    for sigma in scales:
+    first, *others = scales
+    terms = np.stack(bending(plane, first, where, labels, tail=tail, axis=axis))
+    chosen = np.where(where, first, 0.0)
+    for sigma in others:
         found = np.stack(bending(plane, sigma, where, labels, tail=tail, axis=axis))
-        found *= (sigma / scales[0]) ** 2
+        found *= (sigma / first) ** 2
         stronger = found[2] > terms[2]
         terms[:, stronger], chosen[stronger] = found[:, stronger], sigma
     return terms, chosen
@@ -288,23 +290,39 @@ def _kernels(sigma: float, tail: float) -> Plane:
     return bell * hermite / sigma ** np.arange(4)[:, None]
 
 
-def _near_cuts(
-    line: Centreline, network: Network, reach: float, least: float = 0.0
-) -> NDArray[np.bool_]:
-    """Mark the vessel pixels around junctions, ends, and where a vessel leaves the image.
+@dataclass(frozen=True)
+class _Cuts:
+    """Where tubes are cut: junctions, ends, and pixels at which a vessel leaves the image.
 
-    Around is within `reach` radii, or `reach` times `least` where a radius is smaller than that.
+    Attributes:
+        vessel: (H, W) pixels of the vessels.
+        pixels: (n, 2) the same as a list, which `tree` can search.
+        centres: (m, 2) positions of the cuts.
+        radii: (m,) radius of the vessel there.
     """
-    near = np.zeros_like(line.vessel)
-    rim = line.vessel.copy()
-    rim[1:-1, 1:-1] = False
-    # a closed branch has a node, but it is not cut there
-    nodes = [data for node, data in network.nodes.data() if network.degree[node] != 2]
-    centres = [*(node["position"] for node in nodes), *np.argwhere(rim)]
-    sizes = [node["radius"] for node in nodes] + [line.radius] * int(rim.sum())
-    if centres:
+
+    vessel: NDArray[np.bool_]
+    pixels: NDArray[np.intp]
+    tree: KDTree
+    centres: Plane
+    radii: Plane
+
+    @staticmethod
+    def of(line: Centreline, network: Network) -> "_Cuts":
+        rim = line.vessel.copy()
+        rim[1:-1, 1:-1] = False
+        # a closed branch has a node, but it is not cut there
+        nodes = [data for node, data in network.nodes.data() if network.degree[node] != 2]
+        centres = np.array([*(node["position"] for node in nodes), *np.argwhere(rim)])
+        radii = [node["radius"] for node in nodes] + [line.radius] * int(rim.sum())
         pixels = np.argwhere(line.vessel)
-        discs = KDTree(pixels).query_ball_point(centres, reach * np.maximum(sizes, least))
-        row, column = pixels[np.concatenate(discs).astype(np.intp)].T
-        near[row, column] = True
-    return near
+        return _Cuts(line.vessel, pixels, KDTree(pixels), centres.reshape(-1, 2), np.array(radii))
+
+    def around(self, reach: float, least: float = 0.0) -> NDArray[np.bool_]:
+        """Mark the vessel pixels within `reach` radii of a cut, none of them below `least`."""
+        near = np.zeros_like(self.vessel)
+        if len(self.centres):
+            found = self.tree.query_ball_point(self.centres, reach * np.maximum(self.radii, least))
+            row, column = self.pixels[np.concatenate(found).astype(np.intp)].T
+            near[row, column] = True
+        return near
