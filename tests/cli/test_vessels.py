@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from ssplain.cli.vessels import vessels
 from ssplain.errors import SSplainError
+from ssplain.vessels.simulate import simulate
 from ssplain.vessels.table import Truth
 
 app = typer.Typer()
@@ -57,7 +58,7 @@ def test_pictures_a_table_and_a_line_for_each_image(bar: Path, ring: Path, tmp_p
         for what in ("width.png", "curvature.png", "branches.csv")
     )
     assert len(lines) == 2
-    assert "1 branches, 100 px long, mean width 4.99 px" in lines[0]
+    assert "1 branch, 100 px long, mean width 4.99 px" in lines[0]
     assert "robust" in lines[1]
     (row,) = table(out / "ring-branches.csv")
     assert float(row["asd_px"]) == pytest.approx(4, rel=0.05)
@@ -89,8 +90,33 @@ def test_truth_adds_a_table_of_planted_branches(bar: Path, tmp_path: Path) -> No
     truth.save(tmp_path / "truth.npz")
     output = run(bar, "--out", tmp_path, "--truth", tmp_path / "truth.npz")
     assert "too few to compare" in output
+    assert "planted_width" not in table(tmp_path / "bar-branches.csv")[0]
     (row,) = table(tmp_path / "bar-planted.csv")
     assert float(row["asd_px"]) == pytest.approx(float(row["planted_width"]), rel=0.03)
+
+
+def test_truth_of_a_simulated_image_is_compared_branch_by_branch(tmp_path: Path) -> None:
+    fundus = simulate(seed=9, index=2)
+    Image.fromarray(np.rint(255 * fundus.image).astype(np.uint8)).save(tmp_path / "eye.png")
+    Truth.of(fundus).save(tmp_path / "truth.npz")
+    output = run(tmp_path / "eye.png", "--out", tmp_path, "--truth", tmp_path / "truth.npz")
+    rows = table(tmp_path / "eye-planted.csv")
+    known = [row for row in rows if row["mean_curvature_per_px"]]
+    assert f"{len(known)} of {len(rows)} planted branches have a curvature" in output
+    assert all(bool(row["planted_curvature"]) == (row in known) for row in rows)
+    for row in table(tmp_path / "eye-branches.csv"):
+        assert 1 < float(row["planted_width"]) < 12
+        assert bool(row["planted_curvature"]) == bool(row["mean_curvature_per_px"])
+
+
+def test_scale_and_eigenvector_of_the_curvature_can_be_chosen(ring: Path, tmp_path: Path) -> None:
+    output = run(ring, "--out", tmp_path, "--sigma", "local", "--axis", "abs")
+    assert "axis abs, local scales of about" in output
+    (row,) = table(tmp_path / "ring-branches.csv")
+    assert (row["curvature_axis"], row["curvature_scale"]) == ("abs", "local")
+    assert "scale 3.5 px" in run(ring, "--out", tmp_path, "--sigma", 3.5)
+    (row,) = table(tmp_path / "ring-branches.csv")
+    assert (row["curvature_scale"], row["curvature_sigma_px"]) == ("common", "3.5")
 
 
 def test_mistakes_are_told_in_one_sentence(bar: Path, tmp_path: Path) -> None:
@@ -101,6 +127,8 @@ def test_mistakes_are_told_in_one_sentence(bar: Path, tmp_path: Path) -> None:
         ((bar, bar, "--out", tmp_path), "the same name"),
         ((bar, "--out", tmp_path, "--method", "magic"), "no tracing method 'magic'"),
         ((bar, "--out", tmp_path, "--truth", bar, "--truth", bar), "2 files of truth"),
+        ((bar, "--out", tmp_path, "--sigma", "wide"), "or 'local', not 'wide'"),
+        ((bar, "--out", tmp_path, "--axis", "long"), "'long'; choose one of: alg, abs"),
         ((tmp_path / "none.png", "--out", tmp_path), "does not exist"),
     ):
         with pytest.raises(SSplainError, match=message):

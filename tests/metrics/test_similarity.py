@@ -111,6 +111,23 @@ def test_background_pixels_do_not_matter_between_vessel_pixels() -> None:
     assert abs(delayed.curvature.normalised.item()) < 0.15
 
 
+def test_branches_too_short_to_have_a_diameter_are_left_out() -> None:
+    image = torch.zeros(1, 1, 60, 60)
+    image[..., 2:58, 30:33] = image[..., 25:28, 2:30] = image[..., 27:30, 30:58] = 1.0
+    tree = trace(image[0])
+    assert tree.counted.tolist() == [True] * 4 + [False]
+    maps = torch.rand(image.shape, generator=torch.Generator().manual_seed(3))
+    found = vessel_similarity(image, maps, points=9)
+    order, counts = steps(image, maps, "all", 9)
+    kept = (order.rank[0] < counts[0, 3]).view(60, 60).numpy() & (image[0, 0] > 0).numpy()
+    D_s, D = tree.diameters(kept)[:4], tree.diameters()[:4]
+    expected = D_s @ D / np.linalg.norm(D_s) / np.linalg.norm(D)
+    assert found.dilation.observed[0, 3].item() == pytest.approx(expected, rel=1e-12)
+    inside = kept & (tree.labels > 0) & (tree.labels < 5)
+    mean = np.concatenate([[0], D])[tree.labels[inside]].mean()
+    assert found.mean_diameter.observed[0, 3].item() == pytest.approx(mean, rel=1e-12)
+
+
 def test_images_without_bends_or_branches_have_no_score() -> None:
     speck = torch.zeros(1, 1, 30, 30)
     speck[..., 10:12, 10:12] = 1.0

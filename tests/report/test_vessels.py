@@ -1,3 +1,4 @@
+from dataclasses import replace
 from io import BytesIO
 
 import numpy as np
@@ -6,6 +7,7 @@ from PIL import Image
 
 from ssplain.report.vessels import (
     Scale,
+    branch_numbers,
     curvature_picture,
     curvature_scale,
     vessel_figure,
@@ -70,6 +72,27 @@ def test_trees_without_branches_have_pictures_too() -> None:
     assert not width_picture(empty, width_scale([empty])).any()
     assert not curvature_picture(empty, curvature_scale([empty])).any()
     assert width_scale([]).high > width_scale([]).low
+
+
+def test_numbers_stand_on_their_branches(tree: VesselTree) -> None:
+    numbers = branch_numbers(tree, count=2)
+    assert list(numbers) == ["1", "2"]
+    for text, (row, column) in numbers.items():
+        assert tree.labels[round(row), round(column)] == int(text)
+    scale = width_scale([tree])
+    figure = vessel_figure(width_picture(tree, scale), scale, numbers=numbers)
+    written = {text.get_text(): text.get_position() for text in figure.axes[0].texts}
+    assert written == {text: (column, row) for text, (row, column) in numbers.items()}
+
+
+def test_the_bar_shows_that_larger_values_share_its_last_colour(tree: VesselTree) -> None:
+    scale = curvature_scale([tree])
+    assert scale.open_ended == (tree.curvature.values.max() > scale.high)
+    for open_ended in (False, True):
+        chosen = replace(scale, open_ended=open_ended)
+        bar = vessel_figure(curvature_picture(tree, chosen), chosen).axes[1]
+        # the arrow is drawn as a patch beside the bar
+        assert bool(bar.patches) == open_ended
 
 
 def test_the_figure_has_a_labelled_bar_and_keeps_the_pixels(tree: VesselTree) -> None:

@@ -1,40 +1,69 @@
-"""Measured width and curvature rank the vessels of simulated images as they were planted.
+"""Measured curvature and calibre rank the vessels of simulated images as they were planted.
 
-Tortuosity is planted in arteries and dilation in veins. Which vessels are ranked here (30 px and
-longer; for dilation, those that leave the disc) was chosen on two other series; over all branches
-the ranks agree less well, see the last test.
+All 100 images of a series are ranked together, on which nothing was chosen. A branch is compared
+with what was drawn at its own pixels, over those of them that were measured. It is ranked if it has
+a pixel clear of junctions and ends (further than 3 sigma and 3 radii); the others have no curvature
+in any table. No other branch is left out: not the short, the thin, the healthy, the merged.
+
+Measured on this series (Spearman):
+
+- Curvature against planted curvature: .82 over the 3739 of 6917 traced branches that have a clear
+  pixel (78 % of all length), .82 over the 2354 of 3056 planted vessels that have one (93 %). It is
+  .95 over branches that show a single vessel and .57 over those in which vessels run into each
+  other and no single value was planted. Over all 5655 branches with any value, clear or not, it
+  would be .61: the 1916 without a clear pixel, 12 px and shorter as a rule, reach .39.
+- Calibre against planted dilation: .82 over all veins that have a clear pixel, .78 over all veins,
+  .93 over veins of the disc. Arteries are not dilated: there is nothing to rank among them.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from ssplain.vessels import trace
+from ssplain.vessels import simulate_disease, trace
 from ssplain.vessels.simulate import simulate
-from ssplain.vessels.table import Row, Truth, planted_rows
+from ssplain.vessels.table import Row, Truth, branch_rows, planted_rows
 
-SERIES, IMAGES = 4242, 100
-LONG = 30  # px: of a shorter vessel hardly a bend is left between its junctions and ends
-COLUMNS = ("kind", "generation", "width", "dilation", "curvature")
+SERIES, IMAGES = 9090, 100
+BEND, PLANTED_BEND = "mean_curvature_per_px", "planted_curvature"
 
 
-def measure(index: int, label: int) -> dict[int, Row]:
-    """Return what was traced of each planted vessel of an image."""
-    fundus = simulate(SERIES, index, label)
-    columns = {name: np.array([getattr(b, name) for b in fundus.branches]) for name in COLUMNS}
-    rows = planted_rows(trace(fundus.image), Truth(fundus.branch_ids, columns))
-    return {int(str(row["planted"])): row for row in rows}
+def measure(index: int) -> tuple[list[Row], dict[int, Row]]:
+    """Return the traced branches of an image, and what was traced of each planted vessel."""
+    fundus = simulate(SERIES, index)
+    tree, truth = trace(fundus.image), Truth.of(fundus)
+    branches = branch_rows(tree, truth)
+    shared = np.zeros((len(branches) + 1, len(fundus.branches)))
+    np.add.at(shared, (tree.labels.ravel(), fundus.branch_ids.ravel()), 1)
+    for row, owners in zip(branches, shared[1:], strict=True):
+        row["single"] = owners.max() / owners.sum()
+    return branches, {int(str(row["planted"])): row for row in planted_rows(tree, truth)}
 
 
 @pytest.fixture(scope="module")
-def images() -> list[dict[int, Row]]:
-    return [measure(index, index % 3) for index in range(IMAGES)]
+def images() -> list[tuple[list[Row], dict[int, Row]]]:
+    return [measure(index) for index in range(IMAGES)]
 
 
-def number(row: Row, name: str) -> float:
-    return float(str(row[name]))
+@pytest.fixture(scope="module")
+def veins(images: list[tuple[list[Row], dict[int, Row]]]) -> list[tuple[Row, Row]]:
+    """Every vein beside itself, drawn by the same dice without dilation."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulate_disease, "_DILATION", 0.0)
+        twins = [measure(index)[1] for index in range(IMAGES)]
+    return [
+        (planted[name], twin[name])
+        for (_, planted), twin in zip(images, twins, strict=True)
+        for name in planted.keys() & twin.keys()
+        if planted[name]["planted_kind"] == "vein"
+    ]
+
+
+def numbers(rows: Sequence[Row], name: str) -> list[float]:
+    return [math.nan if row[name] is None else float(str(row[name])) for row in rows]
 
 
 def rank_correlation(measured: Sequence[float], planted: Sequence[float]) -> float:
@@ -42,42 +71,51 @@ def rank_correlation(measured: Sequence[float], planted: Sequence[float]) -> flo
     return float(spearmanr(measured, planted).statistic)
 
 
-def long_ones(images: list[dict[int, Row]], kind: str) -> list[Row]:
-    rows = [row for image in images for row in image.values()]
-    return [r for r in rows if r["planted_kind"] == kind and number(r, "length_px") >= LONG]
+def bends_ranked(rows: Sequence[Row]) -> float:
+    return rank_correlation(numbers(rows, BEND), numbers(rows, PLANTED_BEND))
 
 
-def test_curvature_ranks_arteries_by_planted_tortuosity(images: list[dict[int, Row]]) -> None:
-    rows = [r for r in long_ones(images, "artery") if r["mean_curvature_per_px"] is not None]
-    measured = [number(r, "mean_curvature_per_px") for r in rows]
-    assert rank_correlation(measured, [number(r, "planted_curvature") for r in rows]) >= 0.8
+def ratios(pairs: Sequence[tuple[Row, Row]], name: str) -> list[float]:
+    ill, healthy = zip(*pairs, strict=True)
+    return [a / b for a, b in zip(numbers(ill, name), numbers(healthy, name), strict=True)]
 
 
-def test_calibre_ranks_veins_by_planted_width(images: list[dict[int, Row]]) -> None:
-    rows = long_ones(images, "vein")
-    measured = [number(r, "asd_px") for r in rows]
-    assert rank_correlation(measured, [number(r, "planted_width") for r in rows]) >= 0.8
-
-
-def test_calibre_ranks_veins_of_the_disc_by_planted_dilation(images: list[dict[int, Row]]) -> None:
-    """Dilation is relative: each vein is compared with itself in the same eye without disease."""
-    measured, planted = [], []
-    for index, image in enumerate(images):
-        healthy = measure(index, 0)
-        for name in image.keys() & healthy.keys():
-            row, twin = image[name], healthy[name]
-            if row["planted_kind"] == "vein" and row["planted_generation"] == 0:
-                measured.append(number(row, "asd_px") / number(twin, "asd_px"))
-                planted.append(number(row, "planted_dilation") / number(twin, "planted_dilation"))
-    assert rank_correlation(measured, planted) >= 0.8
-
-
-def test_curvature_ranks_branches_of_any_length_and_kind_less_well(
-    images: list[dict[int, Row]],
+def test_curvature_ranks_traced_branches_by_planted_tortuosity(
+    images: list[tuple[list[Row], dict[int, Row]]],
 ) -> None:
-    """Short and hardly bent vessels drown in the noise of the pixel grid: .59, not .8."""
-    rows = [r for image in images for r in image.values()]
-    rows = [r for r in rows if r["mean_curvature_per_px"] is not None]
-    measured = [number(r, "mean_curvature_per_px") for r in rows]
-    found = rank_correlation(measured, [number(r, "planted_curvature") for r in rows])
-    assert 0.5 <= found < 0.8
+    rows = [row for branches, _ in images for row in branches]
+    known = [row for row in rows if row[BEND] is not None]
+    assert len(known) > 0.5 * len(rows)
+    assert sum(numbers(known, "length_px")) > 0.75 * sum(numbers(rows, "length_px"))
+    assert bends_ranked(known) >= 0.8
+    assert bends_ranked([row for row in known if float(str(row["single"])) > 0.9]) >= 0.9
+
+
+def test_curvature_ranks_planted_vessels_by_planted_tortuosity(
+    images: list[tuple[list[Row], dict[int, Row]]],
+) -> None:
+    rows = [row for _, planted in images for row in planted.values()]
+    known = [row for row in rows if row[BEND] is not None]
+    assert sum(numbers(known, "length_px")) > 0.9 * sum(numbers(rows, "length_px"))
+    assert bends_ranked(known) >= 0.8
+    assert bends_ranked([row for row in known if row["planted_kind"] == "artery"]) >= 0.85
+
+
+def test_calibre_ranks_veins_by_planted_dilation(veins: list[tuple[Row, Row]]) -> None:
+    """Dilation is relative: each vein is compared with itself in the same eye without it."""
+    clear = [(ill, twin) for ill, twin in veins if ill[BEND] and twin[BEND]]
+    assert len(clear) > 0.75 * len(veins)
+    assert rank_correlation(ratios(clear, "asd_px"), ratios(clear, "planted_width")) >= 0.8
+
+
+def test_calibre_ranks_veins_of_the_disc_by_the_factor_that_was_planted(
+    veins: list[tuple[Row, Row]],
+) -> None:
+    """The factor on a whole vessel, as it was before thin ones were drawn at least 1.1 px wide."""
+    trunks = [(ill, twin) for ill, twin in veins if ill["planted_generation"] == 0]
+    assert rank_correlation(ratios(trunks, "asd_px"), ratios(trunks, "planted_dilation")) >= 0.85
+
+
+def test_calibre_ranks_veins_by_planted_width(veins: list[tuple[Row, Row]]) -> None:
+    rows = [ill for ill, _ in veins if ill[BEND]]
+    assert rank_correlation(numbers(rows, "asd_px"), numbers(rows, "planted_width")) >= 0.8

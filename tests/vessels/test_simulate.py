@@ -44,6 +44,27 @@ def test_truth_lies_on_the_vessels_and_nowhere_else(fundus: SimulatedFundus) -> 
     assert all(fundus.branches[i].diseased for i in relevant)
 
 
+def test_maps_say_how_wide_and_bent_the_vessels_are() -> None:
+    """The mean over the pixels of a vessel is about that over its samples."""
+    pairs = []
+    for fundus in FUNDI:
+        assert not fundus.width[fundus.image == 0].any()
+        assert not fundus.curvature[fundus.image == 0].any()
+        assert fundus.width[fundus.image > 0].min() >= np.float32(1.1)
+        for index, branch in enumerate(fundus.branches):
+            own = fundus.branch_ids == index
+            if own.sum() > branch.length * branch.width:  # little is hidden, or out of view
+                means = fundus.width[own].mean(), fundus.curvature[own].mean()
+                pairs.append((*means, branch.width, branch.curvature))
+    width, bend, true_width, true_bend = np.array(pairs).T
+    assert len(pairs) > 100
+    assert np.median(width / true_width) == pytest.approx(1, abs=0.05)
+    # turns from sample to sample count every kink; over a few samples some of them cancel
+    assert 0.8 < np.median(bend / true_bend) < 1
+    assert np.corrcoef(width, true_width)[0, 1] > 0.95
+    assert np.corrcoef(bend, true_bend)[0, 1] > 0.9
+
+
 def test_only_arteries_bend_and_only_veins_widen_by_disease(fundus: SimulatedFundus) -> None:
     for branch in fundus.branches:
         assert branch.dilation >= 1

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -6,6 +7,7 @@ import pytest
 
 from ssplain.errors import SSplainError
 from ssplain.vessels import trace
+from ssplain.vessels.simulate import simulate
 from ssplain.vessels.table import Truth, branch_rows, planted_rows
 
 
@@ -37,6 +39,39 @@ def test_a_planted_branch_that_was_not_traced_has_no_row(truth: Truth) -> None:
     assert row["planted"] == 0
 
 
+def test_planted_values_are_those_of_the_pixels_that_were_traced(truth: Truth) -> None:
+    """The trunk gets wider downwards, and bent below its side branch."""
+    row, _ = np.indices(truth.branch_ids.shape)
+    width = np.linspace(4.0, 8.0, 224)[row]
+    bend = np.where(row > 110, 0.03, 0.01)
+    mapped = replace(truth, maps={"width": width, "curvature": bend})
+    tree = trace(truth.branch_ids >= 0)
+    rows = branch_rows(tree, mapped)
+    assert len(rows) == 3
+    for branch, found in zip(tree.branches, rows, strict=True):
+        own = tree.labels == branch.label
+        assert found["planted_width"] == pytest.approx(1 / (1 / width[own]).mean(), abs=1e-4)
+        clear = own & tree.curvature.clear
+        assert found["planted_curvature"] == pytest.approx(bend[clear].mean(), abs=1e-4)
+    trunk, _ = planted_rows(tree, mapped)
+    both = np.isin(tree.labels, [int(label) for label in str(trunk["branches"]).split()])
+    assert trunk["planted_width"] == pytest.approx(1 / (1 / width[both]).mean(), abs=1e-4)
+    expected = bend[both & tree.curvature.clear].mean()
+    assert trunk["planted_curvature"] == pytest.approx(expected, abs=1e-4)
+    assert "planted_width" not in branch_rows(tree, truth)[0]  # of a branch only maps can tell
+
+
+def test_truth_of_a_simulated_image_survives_a_file(tmp_path: Path) -> None:
+    fundus = simulate(seed=0, index=2)
+    Truth.of(fundus).save(tmp_path / "truth.npz")
+    again = Truth.load(tmp_path / "truth.npz")
+    assert np.array_equal(again.branch_ids, fundus.branch_ids)
+    assert np.array_equal(again.maps["width"], fundus.width)
+    assert np.array_equal(again.maps["curvature"], fundus.curvature)
+    assert again.columns["kind"].tolist() == [branch.kind for branch in fundus.branches]
+    assert again.columns["dilation"].tolist() == [branch.dilation for branch in fundus.branches]
+
+
 def test_truth_survives_a_file(truth: Truth, tmp_path: Path) -> None:
     truth.save(tmp_path / "truth.npz")
     again = Truth.load(tmp_path / "truth.npz")
@@ -58,6 +93,8 @@ def test_bad_truth_is_refused_in_one_sentence(truth: Truth, tmp_path: Path) -> N
         Truth.load(tmp_path / "other.npz")
     with pytest.raises(SSplainError, match=r"\(224, 224\), the image \(20, 20\)"):
         planted_rows(trace(np.eye(20)), truth)
+    with pytest.raises(SSplainError, match=r"\(224, 224\), the image \(20, 20\)"):
+        branch_rows(trace(np.eye(20)), truth)
 
 
 def test_a_row_has_every_measure_and_none_for_what_is_not_measured(
@@ -71,3 +108,8 @@ def test_a_row_has_every_measure_and_none_for_what_is_not_measured(
     assert row["mean_curvature_per_px"] == pytest.approx(branch.mean_curvature, abs=1e-5)
     assert row["tortuosity"] is None
     assert (row["curvature_variant"], row["generation"]) == ("raw", 1)
+    assert (row["curvature_axis"], row["curvature_scale"], row["counted"]) == (
+        "alg",
+        "common",
+        "yes",
+    )

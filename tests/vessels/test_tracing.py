@@ -177,6 +177,24 @@ def test_diameters_count_only_what_is_kept(phantoms: SimpleNamespace) -> None:
     assert not tree.diameters(np.zeros_like(kept)).any()
 
 
+@pytest.mark.parametrize(
+    ("apart", "width", "counted"), [(2, 3, False), (3, 3, True), (4, 5, False)]
+)
+def test_branches_shorter_than_two_radii_are_not_counted(
+    apart: int, width: int, counted: bool
+) -> None:
+    """Two arms that leave a vessel on both sides, a little apart, have a short branch between."""
+    image = np.zeros((60, 60))
+    image[2:58, 30 : 30 + width] = 1
+    image[25 : 25 + width, 2:30] = image[25 + apart : 25 + apart + width, 30:58] = 1
+    tree = trace(image)
+    assert tree.radius == math.ceil(width / 2)
+    assert len(tree.branches) == 5
+    assert tree.counted.tolist() == [True, True, True, True, counted]
+    assert (tree.branches[-1].length >= 2 * tree.radius) == counted
+    assert np.array_equal(tree.labels > 0, image > 0)  # its pixels stay with it
+
+
 def test_generations_count_junctions_from_the_disc(phantoms: SimpleNamespace) -> None:
     stem = phantoms.stroke((200, 112), (140, 112), 6)
     first = phantoms.stroke((140, 112), (90, 70), 4) | phantoms.stroke((140, 112), (90, 160), 4)

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,17 @@ def vessels(
         str, typer.Option(help="How to trace: skeleton or principal-curve.")
     ] = "skeleton",
     variant: Annotated[str, typer.Option(help="Which curvature: robust or raw.")] = "robust",
+    sigma: Annotated[
+        str | None,
+        typer.Option(
+            help="Scale of the curvature in px, or local for one per pixel; "
+            "by default the median radius of the vessels, at least 2."
+        ),
+    ] = None,
+    axis: Annotated[
+        str,
+        typer.Option(help="Eigenvector along a vessel: of the larger eigenvalue (alg) or abs."),
+    ] = "alg",
     disc: Annotated[
         tuple[float, float, float] | None,
         typer.Option(help="Row, column and radius of the optic disc; generations count from it."),
@@ -47,26 +59,33 @@ def vessels(
     if len({path.stem for path in images}) != len(images):
         raise SSplainError("Two images have the same name; results would overwrite each other.")
     planted = [Truth.load(path) for path in truth]
-    trees = [_trace(path, threshold, method=method, variant=variant, disc=disc) for path in images]
+    settings = {"variant": variant, "sigma": _scale(sigma), "axis": axis, "disc": disc}
+    trees = [_trace(path, threshold, method=method, **settings) for path in images]
     widths, bends = pictures.width_scale(trees), pictures.curvature_scale(trees)
     out.mkdir(parents=True, exist_ok=True)
-    for path, tree in zip(images, trees, strict=True):
+    for path, tree, known in zip_longest(images, trees, planted):
         name = path.stem
-        width = pictures.vessel_figure(pictures.width_picture(tree, widths), widths, name)
+        width = pictures.vessel_figure(
+            pictures.width_picture(tree, widths),
+            widths,
+            f"{name}: width of the branches",
+            f"numbers: rows of {name}-branches.csv, the longest first",
+            pictures.branch_numbers(tree),
+        )
         _save(width, out / f"{name}-width.png")
         bend = pictures.vessel_figure(
             pictures.curvature_picture(tree, bends),
             bends,
-            name,
-            "grey: not measured (junctions, ends)",
+            f"{name}: curvature along the vessels",
+            "grey: not measured (junctions, ends, rim of the image)",
         )
         _save(bend, out / f"{name}-curvature.png")
-        _write(branch_rows(tree), out / f"{name}-branches.csv")
+        _write(branch_rows(tree, known), out / f"{name}-branches.csv")
         typer.echo(f"{path}: {_summary(tree)}")
-    for path, tree, known in zip(images, trees, planted, strict=False):
-        rows = planted_rows(tree, known)
-        _write(rows, out / f"{path.stem}-planted.csv")
-        typer.echo(f"{path}: {_agreement(rows)}")
+        if known:
+            rows = planted_rows(tree, known)
+            _write(rows, out / f"{name}-planted.csv")
+            typer.echo(f"{path}: {_agreement(rows)}")
 
 
 def _trace(path: Path, threshold: float, **settings: Any) -> "VesselTree":  # noqa: ANN401
@@ -80,34 +99,42 @@ def _trace(path: Path, threshold: float, **settings: Any) -> "VesselTree":  # no
         raise SSplainError(f"{path}: {error}") from error
 
 
+def _scale(text: str | None) -> float | str | None:
+    """A number of px, or the word as it is: `trace` says which ones there are."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
 def _summary(tree: "VesselTree") -> str:
     if not tree.branches:
         return "no vessels found"
     length = sum(branch.length for branch in tree.branches)
     width = sum(branch.pixels for branch in tree.branches) / length
-    widest = max(branch.asd for branch in tree.branches)
+    widest = max(tree.diameters()[tree.counted], default=width)
     bend = tree.curvature
-    mean = bend.values[bend.measured].mean() if bend.measured.any() else float("nan")
+    mean = f"{bend.values[bend.clear].mean():.4f} 1/px" if bend.clear.any() else "not measured"
+    count = len(tree.branches)
     return (
-        f"{len(tree.branches)} branches, {length:.0f} px long, mean width {width:.2f} px, "
-        f"widest {widest:.2f} px, mean curvature {mean:.4f} 1/px "
-        f"({bend.variant}, scale {bend.sigma:.1f} px)"
+        f"{count} {'branch' if count == 1 else 'branches'}, {length:.0f} px long, mean width "
+        f"{width:.2f} px, widest {widest:.2f} px, mean curvature {mean} ({bend.settings})"
     )
 
 
 def _agreement(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How well the planted branches are ranked by what was measured, those of 30 px and more."""
+    """How well planted branches are ranked by what was measured clear of junctions and ends."""
     from scipy.stats import spearmanr
 
-    known = [row for row in rows if row["length_px"] >= 30 and row["mean_curvature_per_px"]]
+    known = [row for row in rows if row["mean_curvature_per_px"] is not None]
     if len(known) < 3:
-        return f"{len(known)} planted branches of 30 px and more: too few to compare"
+        return f"{len(known)} planted branches with a curvature: too few to compare"
     width = spearmanr([r["asd_px"] for r in known], [r["planted_width"] for r in known])
     bend = spearmanr(
         [r["mean_curvature_per_px"] for r in known], [r["planted_curvature"] for r in known]
     )
     return (
-        f"{len(known)} planted branches of 30 px and more, rank correlation of width "
+        f"{len(known)} of {len(rows)} planted branches have a curvature; rank correlation of width "
         f"{width.statistic:.2f}, of curvature {bend.statistic:.2f}"
     )
 

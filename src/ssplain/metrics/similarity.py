@@ -149,12 +149,15 @@ class _Image:
 
     @classmethod
     def of(cls, plane: Numbers, tree: VesselTree, counts: Indices) -> "_Image":
+        counted = tree.counted
+        # too short branches are no part of D: their pixels belong to none
+        number = np.concatenate([[0], np.cumsum(counted) * counted]).astype(np.int32)
         return cls(
             plane.ravel(),
             tree.curvature.values.ravel(),
             tree.curvature.measured.ravel(),
-            tree.labels.ravel(),
-            np.array([branch.length for branch in tree.branches]),
+            number[tree.labels].ravel(),
+            np.array([branch.length for branch in tree.branches])[counted],
             counts,
         )
 

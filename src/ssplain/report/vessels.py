@@ -4,7 +4,7 @@ The arrays come first; a figure is an array with a colour bar. Colours are from 
 colour-blind readers can order, without their darkest part, which could not be told from black.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from ssplain.vessels import VesselTree
@@ -32,12 +33,14 @@ class Scale:
         high: value of the brightest colour; larger ones have it too.
         colours: name of a matplotlib colour map.
         label: quantity and unit, as written beside the colour bar.
+        open_ended: whether there are values above `high`; the colour bar then ends in an arrow.
     """
 
     low: float
     high: float
     colours: str
     label: str
+    open_ended: bool = False
 
     @property
     def mapping(self) -> ScalarMappable:
@@ -49,7 +52,8 @@ class Scale:
 
 def width_scale(trees: Sequence[VesselTree]) -> Scale:
     """Choose one scale for the widths of all these trees, so that their pictures compare."""
-    widths = np.concatenate([tree.diameters() for tree in trees]) if trees else np.empty(0)
+    found = [tree.diameters()[tree.counted] for tree in trees]
+    widths = np.concatenate(found) if found else np.empty(0)
     low, high = (widths.min(), widths.max()) if widths.size else (0.0, 1.0)
     return Scale(float(low), float(max(high, low + 1)), "viridis", "Average segment diameter (px)")
 
@@ -60,7 +64,9 @@ def curvature_scale(trees: Sequence[VesselTree]) -> Scale:
     values = np.concatenate(found) if found else np.empty(0)
     high = float(np.quantile(values, 0.99)) if values.size else 0.0
     variants = " and ".join(sorted({tree.curvature.variant for tree in trees}))
-    return Scale(0.0, max(high, 0.01), "magma", f"Curvature (1/px, {variants or 'no image'})")
+    label = f"Curvature (1/px, {variants or 'no image'})"
+    high = max(high, 0.01)
+    return Scale(0.0, high, "magma", label, open_ended=bool((values > high).any()))
 
 
 def width_picture(tree: VesselTree, scale: Scale) -> Picture:
@@ -94,7 +100,27 @@ def curvature_picture(tree: VesselTree, scale: Scale) -> Picture:
     return picture
 
 
-def vessel_figure(picture: Picture, scale: Scale, title: str = "", note: str = "") -> Figure:
+def branch_numbers(tree: VesselTree, count: int = 15) -> dict[str, tuple[float, float]]:
+    """Say where to write the numbers that the longest branches have in the table.
+
+    Example:
+        >>> from ssplain.vessels import trace
+        >>> image = np.zeros((20, 60))
+        >>> image[8:13, 5:55] = 1
+        >>> branch_numbers(trace(image))
+        {'1': (10.0, 29.0)}
+    """
+    middles = {b.label: b.points[len(b.points) // 2] for b in tree.branches[:count]}
+    return {str(label): (float(row), float(column)) for label, (row, column) in middles.items()}
+
+
+def vessel_figure(
+    picture: Picture,
+    scale: Scale,
+    title: str = "",
+    note: str = "",
+    numbers: Mapping[str, tuple[float, float]] | None = None,
+) -> Figure:
     """Set a picture on black beside its colour bar.
 
     Args:
@@ -102,6 +128,7 @@ def vessel_figure(picture: Picture, scale: Scale, title: str = "", note: str = "
         scale: the scale it was painted with.
         title: above the picture.
         note: below the picture.
+        numbers: text to write on the picture and where, as (row, column).
     """
     height, width = picture.shape[:2]
     side = 6.4 / max(height, width)
@@ -113,7 +140,11 @@ def vessel_figure(picture: Picture, scale: Scale, title: str = "", note: str = "
     axes.imshow(picture, interpolation="nearest")
     axes.set_axis_off()
     axes.set_title(title, color="white")
-    bar = figure.colorbar(scale.mapping, ax=axes, fraction=0.05, pad=0.02)
+    outline = [withStroke(linewidth=2.5, foreground="black")]  # readable on any colour
+    for text, (row, column) in (numbers or {}).items():
+        axes.text(column, row, text, color="white", ha="center", va="center", path_effects=outline)
+    ends = "max" if scale.open_ended else "neither"
+    bar = figure.colorbar(scale.mapping, ax=axes, fraction=0.05, pad=0.02, extend=ends)
     bar.set_label(scale.label, color="white")
     bar.ax.tick_params(colors="white")
     if note:

@@ -76,6 +76,8 @@ class SimulatedFundus:
         eye: left or right; the disc is on the nasal side, right in a right eye.
         branch_ids: (H, W) index into `branches`, -1 off the vessels.
         relevance: (H, W) float32, severity of the disease at each pixel, 0 where healthy.
+        width: (H, W) float32, width in pixels that was drawn there, 0 off the vessels.
+        curvature: (H, W) float32, absolute curvature of the centreline there, 1/pixel.
         branches: one row per vessel.
     """
 
@@ -84,6 +86,8 @@ class SimulatedFundus:
     eye: Side
     branch_ids: NDArray[np.int32]
     relevance: NDArray[np.float32]
+    width: NDArray[np.float32]
+    curvature: NDArray[np.float32]
     branches: tuple[BranchTruth, ...]
 
 
@@ -132,6 +136,8 @@ def disease_and_draw(
         eye=side,
         branch_ids=drawing.owner,
         relevance=_spread(drawing, strengths),
+        width=_spread(drawing, widths),
+        curvature=_spread(drawing, [_bends(p) for p in points]),
         branches=tuple(_branch(*row) for row in rows),
     )
 
@@ -149,6 +155,18 @@ def _spread(drawing: Drawing, values: list[Array]) -> NDArray[np.float32]:
     spread = np.zeros((SIZE, SIZE), np.float32)
     spread[lit] = flat[starts[drawing.owner[lit]] + drawing.sample[lit]]
     return spread
+
+
+def _bends(points: Array) -> Array:
+    """Absolute curvature |x' y'' - y' x''| / |c'|^3 at each sample of a course.
+
+    Courses are straight between samples two apart; central differences reach over that.
+    """
+    ahead = np.gradient(points, axis=0)
+    x, y = ahead.T
+    (xx, yy) = np.gradient(ahead, axis=0).T
+    bends: Array = np.abs(x * yy - y * xx) / np.maximum(np.hypot(x, y), 1e-9) ** 3
+    return bends
 
 
 def _branch(course: Course, points: Array, width: Array, finding: Finding) -> BranchTruth:

@@ -1,7 +1,7 @@
 """Vessel trees as tables: one row per branch, and one per planted branch of a simulated image."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.vessels.plane import Plane
+from ssplain.vessels.simulate import SimulatedFundus
 from ssplain.vessels.tracing import VesselTree
 
 Row = dict[str, float | int | str | None]
@@ -23,14 +24,32 @@ class Truth:
     Attributes:
         branch_ids: (H, W) planted branch of every pixel, from 0; -1 off the vessels.
         columns: one value per planted branch, by name; at least `width` and `curvature`.
+        maps: (H, W) `width` and `curvature` at every pixel, if they are known.
     """
 
     branch_ids: NDArray[np.int32]
-    columns: Mapping[str, Plane]
+    columns: Mapping[str, NDArray[Any]]
+    maps: Mapping[str, Plane] = field(default_factory=dict)
+
+    @staticmethod
+    def of(fundus: SimulatedFundus) -> "Truth":
+        """Gather what is known about a simulated image.
+
+        Example:
+            >>> from ssplain.vessels.simulate import simulate
+            >>> truth = Truth.of(simulate(seed=0, index=2))
+            >>> sorted(truth.maps), truth.columns["kind"][0].item()
+            (['curvature', 'width'], 'vein')
+        """
+        rows = [asdict(branch) for branch in fundus.branches]
+        columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        maps = {"width": fundus.width, "curvature": fundus.curvature}
+        return Truth(fundus.branch_ids, columns, {k: v.astype(np.float64) for k, v in maps.items()})
 
     def save(self, path: Path) -> None:
-        """Write an .npz file with `branch_ids` and one array per column."""
-        arrays: dict[str, Any] = {"branch_ids": self.branch_ids, **self.columns}
+        """Write an .npz file with `branch_ids`, one array per column, and the maps as `map_...`."""
+        maps = {f"map_{name}": values for name, values in self.maps.items()}
+        arrays: dict[str, Any] = {"branch_ids": self.branch_ids, **self.columns, **maps}
         with path.open("wb") as file:
             np.savez_compressed(file, **arrays)
 
@@ -49,11 +68,17 @@ class Truth:
             raise SSplainError(
                 f"{path} is not planted truth: it has no array {', '.join(sorted(missing))}."
             )
-        return Truth(arrays.pop("branch_ids"), arrays)
+        maps = {name: arrays.pop(name) for name in list(arrays) if name.startswith("map_")}
+        ids = arrays.pop("branch_ids")
+        return Truth(ids, arrays, {k.removeprefix("map_"): v for k, v in maps.items()})
 
 
-def branch_rows(tree: VesselTree) -> list[Row]:
+def branch_rows(tree: VesselTree, truth: Truth | None = None) -> list[Row]:
     """Make one row per branch; every row says how its curvature was computed.
+
+    Args:
+        tree: what was traced.
+        truth: adds what was planted at the pixels of each branch, if it has maps.
 
     Example:
         >>> from ssplain.vessels import trace
@@ -63,6 +88,7 @@ def branch_rows(tree: VesselTree) -> list[Row]:
         >>> row["branch"], row["pixels"], row["asd_px"], row["curvature_variant"]
         (1, 200, 3.98, 'robust')
     """
+    planted = _Planted.of(tree, truth) if truth else _Planted()
     return [
         {
             "branch": branch.label,
@@ -73,10 +99,14 @@ def branch_rows(tree: VesselTree) -> list[Row]:
             "max_curvature_per_px": _rounded(branch.max_curvature),
             "tortuosity": _rounded(branch.tortuosity),
             "generation": branch.generation,
+            "counted": "yes" if counted else "no",
             "curvature_variant": tree.curvature.variant,
+            "curvature_axis": tree.curvature.axis,
+            "curvature_scale": "local" if tree.curvature.local else "common",
             "curvature_sigma_px": round(tree.curvature.sigma, 3),
         }
-        for branch in tree.branches
+        | planted.row([branch.label])
+        for branch, counted in zip(tree.branches, tree.counted, strict=True)
     ]
 
 
@@ -85,10 +115,11 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
 
     A traced branch belongs to the planted one that has more than half of its pixels. Side branches
     cut a planted branch into several traced ones: pixels and lengths of these are added up, and
-    the curvature is the mean over all their measured pixels.
+    the curvature is the mean over all their pixels that are clear of junctions and ends.
 
     Returns:
-        One row per planted branch that was found, with the planted values as `planted_...`.
+        One row per planted branch that was found, with the planted values as `planted_...`; width
+        and curvature are those of the very pixels that were traced if the truth has maps of them.
 
     Example:
         >>> from ssplain.vessels import trace
@@ -99,12 +130,8 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
         >>> row["planted"], row["branches"], row["asd_px"], row["planted_width"]
         (0, '1', 3.98, 4.0)
     """
+    _check_shape(tree, truth)
     count = len(tree.branches) + 1
-    if truth.branch_ids.shape != tree.labels.shape:
-        raise SSplainError(
-            f"The planted truth has the shape {truth.branch_ids.shape}, the image "
-            f"{tree.labels.shape}; give the truth of this image."
-        )
     planted = next(iter(truth.columns.values())).size
     overlap = np.zeros((count, planted), dtype=np.intp)
     both = (truth.branch_ids >= 0) & (tree.labels > 0)
@@ -113,22 +140,74 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
     owner = np.where(2 * overlap.max(axis=1) > pixels, overlap.argmax(axis=1), -1)
     owner[0] = -1
 
+    planted_here = _Planted.of(tree, truth)
     rows: list[Row] = []
     for index in np.unique(owner[owner >= 0]).tolist():
         labels = np.flatnonzero(owner == index)
         length = sum(tree.branches[label - 1].length for label in labels)
-        measured = tree.curvature.measured & np.isin(tree.labels, labels)
-        bend = tree.curvature.values[measured].mean() if measured.any() else np.nan
+        clear = tree.curvature.clear & np.isin(tree.labels, labels)
         row: Row = {
             "planted": index,
             "branches": " ".join(map(str, labels.tolist())),
             "overlap": round(float(overlap[labels, index].sum() / pixels[labels].sum()), 3),
             "length_px": round(length, 2),
             "asd_px": round(float(pixels[labels].sum() / length), 3),
-            "mean_curvature_per_px": _rounded(float(bend)),
+            "mean_curvature_per_px": _mean(tree.curvature.values, clear),
         }
-        rows.append(row | {f"planted_{name}": v[index].item() for name, v in truth.columns.items()})
+        row |= {f"planted_{name}": v[index].item() for name, v in truth.columns.items()}
+        rows.append(row | planted_here.row(labels.tolist()))
     return rows
+
+
+@dataclass(frozen=True)
+class _Planted:
+    """What was planted where branches were traced: totals by name, one value per label.
+
+    The width is the mean along the vessel, to which a pixel where it is w wide adds 1 / w px of
+    length; the curvature is the mean over the pixels that have a measured one to compare with.
+    """
+
+    totals: Mapping[str, tuple[Plane, Plane]] = field(default_factory=dict)  # dividend and divisor
+
+    @staticmethod
+    def of(tree: VesselTree, truth: Truth) -> "_Planted":
+        _check_shape(tree, truth)
+        drawn = truth.branch_ids >= 0
+
+        def total(where: NDArray[np.bool_], values: Plane) -> Plane:
+            found = np.bincount(tree.labels[where], values[where], len(tree.branches) + 1)
+            return found.astype(np.float64)
+
+        one = np.ones(drawn.shape)
+        clear = drawn & tree.curvature.clear
+        totals = {}
+        if "width" in truth.maps:
+            share = np.divide(1, truth.maps["width"], out=np.zeros_like(one), where=drawn)
+            totals["planted_width"] = total(drawn, one), total(drawn, share)
+        if "curvature" in truth.maps:
+            totals["planted_curvature"] = total(clear, truth.maps["curvature"]), total(clear, one)
+        return _Planted(totals)
+
+    def row(self, labels: list[int]) -> Row:
+        """The means over some branches, None where there is no pixel."""
+        return {
+            name: _rounded(float(above[labels].sum() / below[labels].sum()))
+            if below[labels].any()
+            else None
+            for name, (above, below) in self.totals.items()
+        }
+
+
+def _check_shape(tree: VesselTree, truth: Truth) -> None:
+    if truth.branch_ids.shape != tree.labels.shape:
+        raise SSplainError(
+            f"The planted truth has the shape {truth.branch_ids.shape}, the image "
+            f"{tree.labels.shape}; give the truth of this image."
+        )
+
+
+def _mean(values: Plane, where: NDArray[np.bool_]) -> float | None:
+    return _rounded(float(values[where].mean())) if where.any() else None
 
 
 def _rounded(value: float) -> float | None:

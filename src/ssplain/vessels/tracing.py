@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from ssplain.errors import SSplainError
-from ssplain.vessels.curvature import TubularCurvature, Variant, tubular_curvature
+from ssplain.vessels.curvature import Axis, TubularCurvature, Variant, tubular_curvature
 from ssplain.vessels.network import Network, polyline_length, vessel_network
 from ssplain.vessels.plane import Plane, as_plane, canonical_pose
 from ssplain.vessels.principal import principal_curve
@@ -41,7 +41,8 @@ class Branch:
         length: L_c, length of the centreline in px, up to the tips of free ends.
         pixels: N, how many pixels belong to it.
         asd: Average Segment Diameter N / L_c in px.
-        mean_curvature: mean of the curvature over its measured pixels in 1/px; NaN if it has none.
+        mean_curvature: mean of the curvature in 1/px over its pixels that are clear of junctions
+            and ends (see `ssplain.vessels.curvature`); NaN if it has none.
         max_curvature: the largest of them; NaN if it has none.
         tortuosity: arc length over chord; NaN for a closed branch.
         generation: 1 at the optic disc, one more at each junction; None if no disc was given.
@@ -69,12 +70,31 @@ class VesselTree:
         graph: junctions and ends as nodes, with `position` and `radius`; an edge has `branch`,
             the label of its branch. A closed branch is an edge from a node to itself.
         curvature: curvature at every pixel and how it was computed.
+        radius: the typical half-width of a vessel in px, the median along the centrelines.
     """
 
     branches: tuple[Branch, ...]
     labels: NDArray[np.int32]
     graph: Network
     curvature: TubularCurvature
+    radius: float
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which branches have a diameter that means something: L_c is at least 2 typical radii.
+
+        A shorter one is as long as it is wide, a piece of a junction. It keeps its pixels and its
+        row, but it is left out of the paper's dilation measure.
+
+        Example:
+            >>> image = np.zeros((60, 60))
+            >>> image[2:58, 30:33] = image[25:28, 2:30] = image[27:30, 30:58] = 1
+            >>> trace(image).counted  # the last one is what the arms, 2 px apart, leave between
+            array([ True,  True,  True,  True, False])
+        """
+        lengths = np.array([branch.length for branch in self.branches])
+        counted: NDArray[np.bool_] = lengths >= 2 * self.radius
+        return counted
 
     def diameters(self, kept: NDArray[np.bool_] | None = None) -> Plane:
         """The ASD of every branch, counting only the pixels in `kept` if it is given.
@@ -102,8 +122,9 @@ def trace(
     *,
     method: Method = "skeleton",
     variant: Variant = "robust",
-    sigma: float | None = None,
+    sigma: float | Literal["local"] | None = None,
     tau: float = 1.5,
+    axis: Axis = "alg",
     disc: tuple[float, float, float] | None = None,
 ) -> VesselTree:
     """Trace the vessels of a segmented image.
@@ -117,8 +138,9 @@ def trace(
             the blurred image and joins the projections by a minimum spanning tree, which is slower
             and cuts every loop open.
         variant: variant of the curvature, see `ssplain.vessels.curvature`.
-        sigma: scale of the curvature in px.
+        sigma: scale of the curvature in px, or `local` for a scale per pixel.
         tau: width of the neighbourhood of the curvature in px.
+        axis: which eigenvector the curvature takes to run along a vessel, `alg` or `abs`.
         disc: row, column and radius of the optic disc, from where generations are counted.
 
     Returns:
@@ -145,24 +167,31 @@ def trace(
     network = vessel_network(line)
     curves = _curves(network, line.vessel)
     labels = territories(line.vessel, [curve.points for curve in curves])
-    bends = tubular_curvature(plane, line, network, labels, variant=variant, sigma=sigma, tau=tau)
-    bends = replace(bends, values=pose.undo(bends.values), measured=pose.undo(bends.measured))
+    bends = tubular_curvature(
+        plane, line, network, labels, variant=variant, sigma=sigma, tau=tau, axis=axis
+    )
+    bends = replace(
+        bends,
+        values=pose.undo(bends.values),
+        measured=pose.undo(bends.measured),
+        clear=pose.undo(bends.clear),
+    )
     labels = pose.undo(labels)
     for node in network.nodes.values():
         node["position"] = pose.undo_points(node["position"][None], shape)[0]
     curves = [replace(curve, points=pose.undo_points(curve.points, shape)) for curve in curves]
     graph = _graph(network, curves)
-    return VesselTree(
-        _branches(curves, labels, bends, _generations(graph, disc)), labels, graph, bends
-    )
+    branches = _branches(curves, labels, bends, _generations(graph, disc))
+    return VesselTree(branches, labels, graph, bends, line.radius)
 
 
 def curvature(
     image: "NDArray[Any] | torch.Tensor",
     *,
     variant: Variant = "robust",
-    sigma: float | None = None,
+    sigma: float | Literal["local"] | None = None,
     tau: float = 1.5,
+    axis: Axis = "alg",
 ) -> Plane:
     """Curvature of the vessels at every pixel, by the Tubular Curvature Filter.
 
@@ -171,8 +200,10 @@ def curvature(
     Args:
         image: array or tensor of shape (H, W) or (1, H, W), soft or binary.
         variant: `robust`, or `raw` for the bare formula (see `ssplain.vessels.curvature`).
-        sigma: scale in px; by default the median radius of the vessels, at least 2.
+        sigma: scale in px; by default the median radius of the vessels, at least 2; `local` for a
+            scale per pixel.
         tau: width of the neighbourhood in px that the robust variant averages over.
+        axis: `alg`, or `abs` for the eigenvector of the eigenvalue of smaller magnitude.
 
     Returns:
         (H, W) curvature in 1/px, 0 outside the vessels.
@@ -183,7 +214,7 @@ def curvature(
         >>> round(float(curvature(ring * (ring > 0.5))[31, 51]), 2)
         0.05
     """
-    return trace(image, variant=variant, sigma=sigma, tau=tau).curvature.values
+    return trace(image, variant=variant, sigma=sigma, tau=tau, axis=axis).curvature.values
 
 
 @dataclass(frozen=True)
@@ -276,7 +307,7 @@ def _branches(
 ) -> tuple[Branch, ...]:
     count = len(curves) + 1
     pixels = np.bincount(labels.ravel(), minlength=count)
-    owner, bend = labels[bends.measured], bends.values[bends.measured]
+    owner, bend = labels[bends.clear], bends.values[bends.clear]
     seen = np.bincount(owner, minlength=count)
     total = np.bincount(owner, bend, minlength=count)
     peak = np.zeros(count)
