@@ -32,3 +32,17 @@ def test_benchmark_prints_a_json_line_per_case(
     monkeypatch.setattr("ssplain.bench.core.cases", lambda: iter([{"a": 1}, {"b": 2.5}]))
     done = CliRunner().invoke(app, ["bench", "core"])
     assert [json.loads(line) for line in done.output.splitlines()] == [{"a": 1}, {"b": 2.5}]
+
+
+def test_the_number_of_images_reaches_the_benchmark_that_takes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "ssplain.bench.explainers.cases", lambda images=100: iter([{"images": images}])
+    )
+    for options, expected in ((["--images", "3"], 3), ([], 100)):
+        done = CliRunner().invoke(app, ["bench", "explainers", *options])
+        assert json.loads(done.output) == {"images": expected}
+    refused = run("bench", "core", "--images", "3")
+    assert refused.returncode == 2
+    assert "'core' has no --images" in refused.stderr

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import typer
 from PIL import Image
+from torch import Tensor
 from typer.testing import CliRunner, Result
 
 import ssplain
@@ -63,4 +64,51 @@ def test_images_of_different_sizes_cannot_share_a_picture(
         done = run(*digits, other, "--model", "mine:model", "--out", tmp_path / "out")
     assert isinstance(done.exception, SSplainError)
     assert "other.png has shape" in str(done.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_options_reach_the_explainers(
+    digits: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that returns (images, probabilities) is compared as the bundled one inside it."""
+    (tmp_path / "double_network.py").write_text(
+        "import ssplain, torch\n"
+        "class Both(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.inner = ssplain.models.load('lenet5-mnist')\n"
+        "    def forward(self, x):\n"
+        "        return x, self.inner(x).softmax(1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    options = ["--explainers", "saliency,occlusion", "--target", "3", "--batch-size", "1"]
+    options += ["--model", "double_network:Both", "--out", str(tmp_path / "out")]
+    done = run(*digits, *options, "--output", 1, "--output-kind", "probs")
+    assert done.exit_code == 0, done.output
+    images, _ = ssplain.data.bundled("mnist")
+
+    def inner(x: Tensor) -> Tensor:
+        return ssplain.models.load("lenet5-mnist")(x).softmax(1)  # type: ignore[no-any-return]
+
+    with np.load(tmp_path / "out" / "maps.npz", allow_pickle=False) as stored:
+        for name in ("saliency", "occlusion"):
+            expected = make(name, inner).attribute(images[:2], 3)
+            np.testing.assert_allclose(stored[name], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--output", "logits"], "output='logits'"),
+        (["--output-kind", "odds"], "output_kind is 'odds'"),
+        (["--batch-size", "0"], "batch_size=0"),
+        (["--target", "seven"], "target='seven'"),
+    ],
+)
+def test_mistakes_are_named(
+    digits: list[str], tmp_path: Path, options: list[str], reason: str
+) -> None:
+    done = run(*digits, "--model", "lenet5-mnist", "--out", tmp_path / "out", *options)
+    assert isinstance(done.exception, SSplainError)
+    assert reason in str(done.exception)
     assert not (tmp_path / "out").exists()

@@ -9,7 +9,6 @@ from torch import Tensor
 
 import ssplain
 from ssplain import SSplainError
-from ssplain.explain.protocol import Attributor
 from ssplain.explain.registry import METHODS, make, method, names
 from tests.explain.small import Pair, Small, pictures, small
 
@@ -22,6 +21,15 @@ QUICK: dict[str, dict[str, Any]] = {
     "lime": {"samples": 20, "alpha": 1e-3},
     "kernel-shap": {"samples": 20},
     "extremal-perturbation": {"iterations": 5, "step": 2, "sigma": 2.0},
+}
+
+# those that score each channel of a pixel; the others score pixels
+PER_CHANNEL = {
+    "saliency",
+    "input-x-gradient",
+    "integrated-gradients",
+    "guided-grad-cam",
+    "deep-shap",
 }
 
 
@@ -119,14 +127,22 @@ class TestContract:
 
     def test_the_progress_runs_to_its_end_and_never_back(self, name: str) -> None:
         explainer = make(name, small(), **QUICK.get(name, {}), batch_size=2)
-        if not isinstance(explainer, Attributor):
-            pytest.skip("SSplain tells its progress through explain, which has tests of its own")
         told: list[tuple[int, int]] = []
         explainer.attribute(pictures(), 1, progress=lambda *at: told.append(at))
         assert told == sorted(told)
         if method(name).family != "control":
             assert told[-1][0] == told[-1][1]
             assert len({of for _, of in told}) == 1
+
+    def test_the_channel_rule_is_one_keyword_for_all(self, name: str) -> None:
+        explainer = make(name, small(channels=3), **QUICK.get(name, {}))
+        images = pictures(2, 3)
+        highest, mean = (explainer.attribute(images, 1, over=rule) for rule in ("max", "mean"))
+        assert highest.shape == mean.shape == (2, 1, 12, 10)
+        assert bool((highest >= mean).all())
+        assert torch.equal(highest, mean) == (name not in PER_CHANNEL)
+        with pytest.raises(SSplainError, match=r"over='sum' .*use 'max' or 'mean'"):
+            explainer.attribute(images, 1, over="sum")  # type: ignore[arg-type]
 
     def test_a_wrong_target_is_named(self, name: str) -> None:
         with pytest.raises(SSplainError, match="Target 9 is out of range: the model has 3"):

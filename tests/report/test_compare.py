@@ -19,6 +19,7 @@ def test_two_rows_per_image_and_a_column_per_explainer() -> None:
     drawing = comparison(images, compared, ["first", "second"])
     grid = np.array(drawing.axes).reshape(4, 3)
     assert [ax.get_title() for ax in grid[0]] == ["image", "Saliency", "Integrated\nGradients"]
+    assert "highest of each map" in drawing.get_supxlabel()
     assert [grid[row, 0].get_ylabel() for row in (0, 2)] == ["first", "second"]
     # 5 % of 200 pixels: the last ten of the first explainer, the first ten of the other
     purple = np.array([68, 1, 84])

@@ -29,13 +29,17 @@ SETS = {
 PATIENCE = 5.0  # seconds after which an explainer is not measured again
 
 
-def cases() -> Iterator[Case]:
-    """Yield the cases: batching first, then the paper's table of times for each data set."""
+def cases(images: int | None = None) -> Iterator[Case]:
+    """Yield the cases: batching first, then the paper's table of times for each data set.
+
+    Args:
+        images: at most so many of each data set in the table; None for 100, and 8 of ROP.
+    """
     yield from _against_captum()
     yield _extremal_in_batch()
     for dataset, (model, count) in SETS.items():
         if model in BUNDLED:
-            yield from times(dataset, model, count)
+            yield from times(dataset, model, min(count, images or count))
 
 
 def times(dataset: str, model: str, count: int, repeats: int = 5) -> Iterator[Case]:

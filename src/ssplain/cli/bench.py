@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from typing import Annotated
 
 import typer
 
@@ -11,11 +12,25 @@ from ssplain.errors import SSplainError
 SUITES = {name: f"ssplain.bench.{name}" for name in ("core", "explainers", "metrics", "vessels")}
 
 
+SIZED = ("explainers",)  # those whose `cases` take a number of images
+
+
 def bench(
-    suite: str = typer.Argument(help=f"What to measure: {', '.join(SUITES)}."),
+    suite: Annotated[str, typer.Argument(help=f"What to measure: {', '.join(SUITES)}.")],
+    *,
+    images: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"At most so many images of each set; for {', '.join(SIZED)}."),
+    ] = None,
 ) -> None:
     """Measure speed and memory; ratios are taken within one run, so they travel."""
     if suite not in SUITES:
         raise SSplainError(f"There is no benchmark {suite!r}; choose one of: {', '.join(SUITES)}.")
-    for case in importlib.import_module(SUITES[suite]).cases():
+    if images is not None and suite not in SIZED:
+        raise SSplainError(
+            f"The benchmark {suite!r} has no --images; leave it out, or choose one of: "
+            f"{', '.join(SIZED)}."
+        )
+    given = {} if images is None else {"images": images}
+    for case in importlib.import_module(SUITES[suite]).cases(**given):
         typer.echo(json.dumps(case))

@@ -5,7 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssplain.cli.inputs import card_of, end, read_or_refuse
+from ssplain.cli.inputs import (
+    Architecture,
+    BatchSize,
+    ImageFiles,
+    ModelSource,
+    Output,
+    OutputKind,
+    PresetName,
+    TargetClass,
+    card_of,
+    end,
+    number_or_text,
+    read_or_refuse,
+)
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
@@ -17,31 +30,19 @@ if TYPE_CHECKING:
 
 
 def compare(
-    images: Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, JPEG or BMP.")],
+    images: ImageFiles,
     *,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="Bundled name (lenet5-mnist, lenet5-fmnist), folder written by `ssplain train`, "
-            ".safetensors (with --architecture), .pt2, or package.module:function."
-        ),
-    ],
+    model: ModelSource,
     out: Annotated[Path, typer.Option(help="Folder to write the picture and the maps to.")],
     explainers: Annotated[
         str, typer.Option(help="'all', or names with commas between, such as ssplain-0,saliency.")
     ] = "all",
-    architecture: Annotated[
-        str | None, typer.Option(help="Architecture of a .safetensors file, such as lenet5.")
-    ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--preset", help="The paper's settings for mnist, fmnist or rop [default: the model's]."
-        ),
-    ] = None,
-    target: Annotated[
-        int | None, typer.Option(help="Class to explain [default: the prediction].")
-    ] = None,
+    architecture: Architecture = None,
+    dataset: PresetName = None,
+    target: TargetClass = None,
+    output: Output = None,
+    output_kind: OutputKind = "auto",
+    batch_size: BatchSize = None,
     seed: Annotated[int, typer.Option(help="For explainers that draw at random.")] = 0,
 ) -> None:
     """Compare explainers on image files: one picture, all maps, and a table of times."""
@@ -58,7 +59,17 @@ def compare(
         dataset = card.dataset
     usable, refused = read_or_refuse(images, card)
     batch = _stack(usable)
-    steps = run(network, batch, target, explainers=chosen, dataset=dataset, seed=seed)
+    steps = run(
+        network,
+        batch,
+        number_or_text(target),  # type: ignore[arg-type]  # checked there
+        explainers=chosen,
+        dataset=dataset,
+        output=number_or_text(output),
+        output_kind=output_kind,
+        batch_size=batch_size,
+        seed=seed,
+    )
     compared = list(track(steps, "Explaining", total=len(chosen), transient=True))
     for one in compared:
         if one.complaint:

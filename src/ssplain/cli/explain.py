@@ -5,7 +5,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssplain.cli.inputs import card_of, end, read_or_refuse
+from ssplain.cli.inputs import (
+    Architecture,
+    BatchSize,
+    ImageFiles,
+    ModelSource,
+    Output,
+    OutputKind,
+    PresetName,
+    TargetClass,
+    card_of,
+    end,
+    number_or_text,
+    read_or_refuse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,29 +30,13 @@ if TYPE_CHECKING:
 
 
 def explain(
-    images: Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, JPEG or BMP.")],
+    images: ImageFiles,
     *,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="Bundled name (lenet5-mnist, lenet5-fmnist), folder written by `ssplain train`, "
-            ".safetensors (with --architecture), .pt2, or package.module:function."
-        ),
-    ],
+    model: ModelSource,
     out: Annotated[Path, typer.Option(help="Folder to write to; each image gets a folder in it.")],
-    architecture: Annotated[
-        str | None, typer.Option(help="Architecture of a .safetensors file, such as lenet5.")
-    ] = None,
-    settings: Annotated[
-        str | None,
-        typer.Option(
-            "--preset", help="The paper's settings for mnist, fmnist or rop [default: the model's]."
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(help="Class to explain, a number or 'posterior' [default: the prediction]."),
-    ] = None,
+    architecture: Architecture = None,
+    settings: PresetName = None,
+    target: TargetClass = None,
     budget: Annotated[
         float | None, typer.Option(help="Share of the support that may be kept.")
     ] = None,
@@ -58,13 +55,9 @@ def explain(
     tolerance: Annotated[
         float | None, typer.Option(help="Stop when the residuals are at most this.")
     ] = None,
-    output: Annotated[
-        str | None, typer.Option(help="Which output holds the classes: an index or a key.")
-    ] = None,
-    output_kind: Annotated[
-        str, typer.Option(help="What the model returns: auto, logits or probs.")
-    ] = "auto",
-    batch_size: Annotated[int | None, typer.Option(help="Images at a time.")] = None,
+    output: Output = None,
+    output_kind: OutputKind = "auto",
+    batch_size: BatchSize = None,
     seed: Annotated[int, typer.Option(help="For --start random.")] = 0,
 ) -> None:
     """Explain image files: scores, mask, pictures and a manifest for each."""
@@ -92,13 +85,13 @@ def explain(
         network,
         **chosen,
         tolerance=tolerance,
-        output=_whole(output),
+        output=number_or_text(output),
         output_kind=output_kind,  # type: ignore[arg-type]  # checked by SSplain
         batch_size=batch_size,
         seed=seed,
     )
     refused = _explain_files(
-        explainer, images, target=_whole(target), card=card, model=model, out=out
+        explainer, images, target=number_or_text(target), card=card, model=model, out=out
     )
     end(refused, len(images))
 
@@ -176,8 +169,3 @@ def _support(text: str) -> str | float | None:
         return float(text)
     except ValueError:
         return text
-
-
-def _whole(text: str | None) -> int | str | None:
-    """Return a whole number where the text is one."""
-    return int(text) if text is not None and text.lstrip("-").isdigit() else text

@@ -1,7 +1,7 @@
-"""What commands share in reading: the model's card, and image files that fit it."""
+"""What commands share: options, the model's card, and image files that fit it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,42 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ssplain.models import ModelCard
+
+ImageFiles = Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, JPEG or BMP.")]
+ModelSource = Annotated[
+    str,
+    typer.Option(
+        help="Bundled name (lenet5-mnist, lenet5-fmnist), folder written by `ssplain train`, "
+        ".safetensors (with --architecture), .pt2, or package.module:function."
+    ),
+]
+Architecture = Annotated[
+    str | None, typer.Option(help="Architecture of a .safetensors file, such as lenet5.")
+]
+PresetName = Annotated[
+    str | None,
+    typer.Option(
+        "--preset", help="The paper's settings for mnist, fmnist or rop [default: the model's]."
+    ),
+]
+TargetClass = Annotated[
+    str | None,
+    typer.Option(help="Class to explain, a number or 'posterior' [default: the prediction]."),
+]
+Output = Annotated[
+    str | None, typer.Option(help="Which output holds the classes: an index or a key.")
+]
+OutputKind = Annotated[str, typer.Option(help="What the model returns: auto, logits or probs.")]
+BatchSize = Annotated[int | None, typer.Option(help="Images at a time.")]
+
+
+def number_or_text(text: str | None) -> int | str | None:
+    """Return a whole number where the text is one.
+
+    >>> number_or_text("3"), number_or_text("logits")
+    (3, 'logits')
+    """
+    return int(text) if text is not None and text.lstrip("-").isdigit() else text
 
 
 def card_of(model: str) -> "ModelCard | None":

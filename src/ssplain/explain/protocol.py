@@ -31,7 +31,14 @@ Progress = Callable[[int, int], None]
 class Explainer(Protocol):
     """Whatever gives each pixel of an image a score."""
 
-    def attribute(self, inputs: Tensor, target: Target = None) -> Tensor:
+    def attribute(
+        self,
+        inputs: Tensor,
+        target: Target = None,
+        *,
+        over: ChannelRule = "max",
+        progress: Progress | None = None,
+    ) -> Tensor:
         """Return one map per image, `(N, 1, H, W)`; high means important for the target."""
         ...
 

@@ -18,14 +18,13 @@ from ssplain.explain.inputs import (
     start_mask,
     tie_order,
 )
+from ssplain.explain.protocol import ChannelRule, Progress, over_channels
 from ssplain.explain.result import Explanation
 from ssplain.explain.targets import ClassLoss, Target, resolve_target
 from ssplain.models.adapter import Classifier, OutputKind, OutputSelector, frozen, home_of
 from ssplain.models.batching import fitting_batch, run_in_batches
 from ssplain.models.fingerprint import fingerprint
 from ssplain.solve import ADMM, Box, Constraint, History, L0Ball, L1Ball, Term, TotalVariation
-
-Progress = Callable[[int, int], None]
 
 
 class SSplain(PerturbationAttribution):  # type: ignore[misc]
@@ -120,14 +119,24 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
         self.batch_size = batch_size
         self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance)
 
-    def attribute(self, inputs: Tensor, target: Target = None) -> Tensor:
+    def attribute(
+        self,
+        inputs: Tensor,
+        target: Target = None,
+        *,
+        over: ChannelRule = "max",
+        progress: Progress | None = None,
+    ) -> Tensor:
         """Return the scores `(N, 1, H, W)`; Captum's call.
 
         Args:
             inputs: `(H, W)`, `(C, H, W)` or `(N, C, H, W)`.
             target: the explained classes; see `explain`.
+            over: as for the other explainers; here all channels share one mask, so it changes
+                nothing.
+            progress: as for `explain`.
         """
-        return self.explain(inputs, target).scores
+        return over_channels(self.explain(inputs, target, progress).scores, over)
 
     def explain(
         self, images: Tensor, target: Target = None, progress: Progress | None = None

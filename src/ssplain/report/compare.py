@@ -11,6 +11,11 @@ from ssplain.explain.compare import Compared
 from ssplain.prox import top_k
 from ssplain.report.render import grey, heat, top_view
 
+_LEGEND = (
+    "Above: scores from 0 (dark) to the highest of each map; "
+    "below: yellow and green are bright pixels of the image, blue its background"
+)
+
 
 def comparison(
     images: Tensor,
@@ -43,7 +48,7 @@ def comparison(
         raise SSplainError("No explainer could be run, so there is nothing to compare.")
     rows, columns = 2 * len(images), 1 + len(shown)
     height = images.shape[-2] / images.shape[-1]
-    drawing = Figure(figsize=(1.3 * columns, 1.3 * height * rows + 0.5), layout="constrained")
+    drawing = Figure(figsize=(1.3 * columns, 1.25 * height * rows + 0.7), layout="constrained")
     grid = drawing.subplots(rows, columns, squeeze=False)
     everywhere = torch.ones_like(images[0, :1], dtype=torch.bool)
     for ax in grid.flat:
@@ -62,6 +67,7 @@ def comparison(
             below[column].imshow(top_view(image, top[0]), interpolation="nearest")
     for ax, title in zip(grid[0], ["image", *(title for title, _ in shown)], strict=True):
         ax.set_title(_two_lines(title), size=8)
+    drawing.supxlabel(_LEGEND, size=7, wrap=True)
     return drawing
 
 
