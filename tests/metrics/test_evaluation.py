@@ -1,11 +1,13 @@
 import math
+from io import BytesIO
 
+import numpy as np
 import pytest
 import torch
 
 import ssplain
 from ssplain.errors import SSplainError
-from ssplain.metrics import evaluate
+from ssplain.metrics import Evaluation, evaluate
 from ssplain.metrics.areas import area
 from ssplain.metrics.components import connected
 from ssplain.metrics.curves import insertion_deletion
@@ -61,3 +63,19 @@ def test_other_images_are_not_compared() -> None:
     few, more = (evaluate(MODEL, IMAGES[:n], LABELS[:n], IMAGES[:n], points=3) for n in (3, 4))
     with pytest.raises(SSplainError, match="different images"):
         few.against(more, "insertion")
+
+
+def test_a_file_brings_everything_back_in_order() -> None:
+    found = evaluate(MODEL, IMAGES, LABELS, NOISE, truth=NOISE > 0.9, points=5)
+    file = BytesIO()
+    np.savez(file, **found.arrays())  # type: ignore[arg-type]  # any name is a keyword
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as stored:
+        back = Evaluation.from_arrays(dict(stored))
+    for before, after in ((found.values, back.values), (found.curves, back.curves)):
+        assert list(before) == list(after)
+        for name, tensor in before.items():
+            torch.testing.assert_close(after[name], tensor, rtol=0, atol=0, equal_nan=True)
+    assert torch.equal(back.grid, found.grid)
+    assert torch.equal(back.labels, found.labels)
+    assert str(back.summary("insertion")) == str(found.summary("insertion"))

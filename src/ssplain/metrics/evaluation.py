@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.errors import SSplainError
@@ -43,6 +44,36 @@ class Evaluation:
     curves: Mapping[str, Tensor]
     grid: Tensor
     labels: Tensor
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all of it as arrays by name, as a file can hold it.
+
+        >>> one = torch.ones(1)
+        >>> found = Evaluation({"gini": one}, {"kappa": one}, one, one)
+        >>> list(found.arrays())
+        ['grid', 'labels', 'values/gini', 'curves/kappa']
+        """
+        named = {"grid": self.grid, "labels": self.labels}
+        named |= {f"values/{name}": values for name, values in self.values.items()}
+        named |= {f"curves/{name}": curve for name, curve in self.curves.items()}
+        return {name: tensor.cpu().numpy() for name, tensor in named.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Evaluation":
+        """Return what `arrays` was made of.
+
+        >>> one = torch.ones(1)
+        >>> found = Evaluation({"gini": one}, {"kappa": one}, one, one)
+        >>> Evaluation.from_arrays(found.arrays()).values
+        {'gini': tensor([1.])}
+        """
+
+        def below(kind: str) -> dict[str, Tensor]:
+            own = (name for name in arrays if name.startswith(kind))
+            return {name.removeprefix(kind): torch.from_numpy(arrays[name]) for name in own}
+
+        grid, labels = torch.from_numpy(arrays["grid"]), torch.from_numpy(arrays["labels"])
+        return cls(below("values/"), below("curves/"), grid, labels)
 
     def summary(self, measure: str, *, seed: int = 0) -> Interval:
         """The mean over the images that have the measure, with its bootstrap interval."""
