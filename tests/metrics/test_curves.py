@@ -126,6 +126,22 @@ def test_deletion_is_pixel_flipping() -> None:
             flipped[order[8 * step : 8 * step + 8]] = 0
 
 
+@pytest.mark.filterwarnings("ignore:.*perturbed input:UserWarning")  # black pixels stay black
+def test_deletion_is_quantus_pixel_flipping() -> None:
+    quantus = pytest.importorskip(
+        "quantus", reason="Quantus is not installed", exc_type=ImportError
+    )
+    model = ssplain.models.load("lenet5-mnist")
+    images, labels = (part[:5] for part in ssplain.data.bundled("mnist"))
+    maps = ssplain.explain.make("integrated-gradients", model, "mnist").attribute(images, labels)
+    maps += 1e-6 * torch.randn(maps.shape, generator=torch.Generator().manual_seed(0))  # no ties
+    flipping = quantus.PixelFlipping(features_in_step=8, normalise=False, disable_warnings=True)
+    theirs = flipping(model, images.numpy(), labels.numpy(), maps.numpy(), softmax=True)
+    ours = insertion_deletion(model, images, labels, maps, points=784 // 8 + 1)
+    assert ours.tie_share.max() == 0
+    np.testing.assert_allclose(ours.deletion.probability[:, 1:], theirs, atol=1e-5)
+
+
 def test_black_images_give_chance() -> None:
     """At s = 0 all images are the same, so exactly one of ten classes has recall 1."""
     model = ssplain.models.load("lenet5-mnist")
