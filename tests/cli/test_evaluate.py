@@ -66,6 +66,7 @@ def test_a_stopped_call_makes_only_what_is_missing_or_broken(tmp_path: Path) -> 
         (["--target", "guess"], "--target guess"),
         (["--axis", "depth"], "--axis depth does not work; choose one of: all, support, kappa"),
         (["--dataset", "cats"], "--dataset cats"),
+        (["--baseline", "grey"], "--baseline grey does not work; choose one of: black, blur, mean"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, more: list[str], says: str) -> None:

@@ -167,6 +167,22 @@ def test_channels_come_and_go_together() -> None:
     assert len(there) > 15
 
 
+def test_curves_by_hand_on_the_mean() -> None:
+    """The first image has a mean of 0.75: its pixels come as 0, 1, 2, 0."""
+    curves = insertion_deletion(
+        Brightness(), X[:1], torch.tensor([1]), M[:1], points=5, baseline="mean"
+    )
+    inserted, deleted = torch.tensor([[3, 2.25, 2.5, 3.75, 3]]), [[3, 3.75, 3.5, 2.25, 3]]
+    torch.testing.assert_close(curves.insertion.probability, torch.sigmoid(inserted - 2.5))
+    expected = torch.sigmoid(torch.tensor(deleted) - 2.5)
+    torch.testing.assert_close(curves.deletion.probability, expected)
+
+
+def test_each_channel_has_its_own_mean() -> None:
+    image = torch.tensor([[[[0.0, 1.0]], [[4.0, 2.0]]]])
+    assert canvas(image, "mean").tolist() == [[[[0.5, 0.5]], [[3.0, 3.0]]]]
+
+
 @pytest.mark.parametrize("baseline", ["blur", "mean"])
 def test_other_baselines_start_from_their_canvas(baseline: Any) -> None:  # noqa: ANN401
     model = Brightness()

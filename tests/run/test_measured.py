@@ -50,6 +50,7 @@ def test_whatever_differs_is_measured_anew(tmp_path: Path) -> None:
         {"maps": -IMAGES},
         {"axis": "all"},
         {"points": 4},
+        {"baseline": "mean"},
         {"seed": 1},
         {"truth": IMAGES > 0.5},
         {"trees": trees},

@@ -39,6 +39,9 @@ def evaluate(
         str, typer.Option(help="Steps over 'support' pixels, 'all' pixels (the paper) or 'kappa'.")
     ] = "support",
     points: Annotated[int, typer.Option(min=2, help="Steps of a curve; the paper has 26.")] = 101,
+    baseline: Annotated[
+        str, typer.Option(help="Missing pixels are 'black' (the paper), 'blur' or 'mean'.")
+    ] = "black",
     log: Annotated[
         bool, typer.Option("--log", help="Draw the steps on a log axis, to see the first ones.")
     ] = False,
@@ -53,14 +56,19 @@ def evaluate(
     from ssplain.data import bundled
     from ssplain.explain.registry import make, names
     from ssplain.files import write_whole
+    from ssplain.metrics.curves import BASELINES
     from ssplain.metrics.order import AXES
     from ssplain.models import load
     from ssplain.models.fingerprint import fingerprint
     from ssplain.report.evaluation import evaluation_csv, evaluation_figure
     from ssplain.run import Store, evaluate_once, maps_in_pieces
 
-    choices = {"dataset": (dataset, MODELS), "target": (target, TARGETS), "axis": (axis, AXES)}
-    for option, (value, known) in choices.items():
+    for option, value, known in (
+        ("dataset", dataset, MODELS),
+        ("axis", axis, AXES),
+        ("baseline", baseline, BASELINES),
+        ("target", target, TARGETS),
+    ):
         if value not in known:
             raise SSplainError(
                 f"--{option} {value} does not work; choose one of: {', '.join(known)}."
@@ -96,6 +104,7 @@ def evaluate(
                 name=f"{name}-measured",
                 axis=axis,  # type: ignore[arg-type]  # one of AXES, see above
                 points=points,
+                baseline=baseline,  # type: ignore[arg-type]
                 truth=truth,
                 trees=trees,
                 seed=seed,
@@ -113,8 +122,8 @@ def evaluate(
             f"ssplain: some class has fewer than {FEW} images; intervals are too narrow.", err=True
         )
     typer.echo(
-        f"{len(X)} {dataset} images, steps over {axis}; 95 % intervals by a class-stratified "
-        f"bootstrap. Written to {out}: evaluation.csv, curves.png, curves.svg."
+        f"{len(X)} {dataset} images, steps over {axis} on {baseline}; 95 % intervals by a "
+        f"class-stratified bootstrap. Written to {out}: evaluation.csv, curves.png, curves.svg."
     )
 
 

@@ -17,7 +17,7 @@ from ssplain.explain.inputs import Support, as_batch, find_support
 from ssplain.explain.targets import Target
 from ssplain.metrics.areas import Comparison, Interval, area, compare, interval
 from ssplain.metrics.components import connected
-from ssplain.metrics.curves import insertion_deletion
+from ssplain.metrics.curves import Baseline, insertion_deletion
 from ssplain.metrics.localisation import localise
 from ssplain.metrics.order import FINE_POINTS, Axis
 from ssplain.metrics.similarity import vessel_similarity
@@ -106,6 +106,7 @@ def evaluate(
     *,
     axis: Axis = "support",
     points: int = FINE_POINTS,
+    baseline: Baseline = "black",
     support: Support = "nonzero",
     truth: Tensor | None = None,
     trees: Sequence[VesselTree] | None = None,
@@ -120,6 +121,7 @@ def evaluate(
         maps: `(N, 1, H, W)`.
         axis: of all curves.
         points: of all curves.
+        baseline: of insertion and deletion.
         support: of the images.
         truth: `(N, 1, H, W)` diseased pixels, where they are known, for localisation.
         trees: the vessels of each image, for what only vessel images have.
@@ -134,7 +136,15 @@ def evaluate(
     """
     batch = as_batch(images)
     curves = insertion_deletion(
-        model, batch, labels, maps, axis=axis, points=points, support=support, seed=seed
+        model,
+        batch,
+        labels,
+        maps,
+        axis=axis,
+        points=points,
+        baseline=baseline,
+        support=support,
+        seed=seed,
     )
     grid, answers = curves.insertion.grid, curves.insertion.labels
     parts = connected(batch, maps, axis=axis, points=points, support=support, seed=seed).cpu()

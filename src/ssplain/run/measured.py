@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ssplain.metrics import FINE_POINTS, Evaluation, evaluate
+from ssplain.metrics.curves import Baseline
 from ssplain.metrics.order import Axis
 from ssplain.models.fingerprint import fingerprint, hash_tensor
 from ssplain.run.store import Store
@@ -23,6 +24,7 @@ def evaluate_once(
     name: str,
     axis: Axis = "support",
     points: int = FINE_POINTS,
+    baseline: Baseline = "black",
     truth: Tensor | None = None,
     trees: Sequence[VesselTree] | None = None,
     seed: int = 0,
@@ -38,6 +40,7 @@ def evaluate_once(
         name: of the explainer, for the file.
         axis: as in `ssplain.metrics.evaluate`, like all that follow.
         points: of the curves.
+        baseline: of insertion and deletion.
         truth: diseased pixels.
         trees: vessels.
         seed: of the order among equal scores.
@@ -61,6 +64,7 @@ def evaluate_once(
         "maps": hash_tensor(maps),
         "axis": axis,
         "points": points,
+        "baseline": baseline,
         "truth": None if truth is None else hash_tensor(truth),
         "trees": None if trees is None else [_hash(tree) for tree in trees],
         "seed": seed,
@@ -76,6 +80,7 @@ def evaluate_once(
             maps,
             axis=axis,
             points=points,
+            baseline=baseline,
             truth=truth,
             trees=trees,
             seed=seed,
