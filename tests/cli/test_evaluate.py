@@ -19,8 +19,13 @@ def run(out: Path, *more: str) -> str:
     return result.output
 
 
-def test_table_curves_and_maps_are_written_and_maps_are_used_again(tmp_path: Path) -> None:
-    printed = run(tmp_path, "--explainers", "ssplain-0,intensity")
+def kept(out: Path) -> dict[str, int]:
+    """When each result that is kept was written."""
+    return {path.name: path.stat().st_mtime_ns for path in (out / "kept").iterdir()}
+
+
+def test_table_and_curves_are_written_and_nothing_is_computed_twice(tmp_path: Path) -> None:
+    printed = run(tmp_path, "--explainers", "ssplain-0, intensity")
     assert "12 mnist images" in printed
     assert "intervals are too narrow" in printed
     assert "intensity" in printed
@@ -29,21 +34,29 @@ def test_table_curves_and_maps_are_written_and_maps_are_used_again(tmp_path: Pat
     assert {row["images"] for row in rows} == {"12"}
     assert (tmp_path / "curves.png").read_bytes()[1:4] == b"PNG"
     assert b"<svg" in (tmp_path / "curves.svg").read_bytes()
-    kept = tmp_path / "maps" / "ssplain-0.npz"
-    before = kept.stat().st_mtime_ns
-    again = run(tmp_path, "--explainers", "ssplain-0,intensity")
-    assert again == printed
-    assert kept.stat().st_mtime_ns == before
+    before = kept(tmp_path)
+    assert len(before) == 4  # maps and measures of two explainers
+    assert run(tmp_path, "--explainers", "ssplain-0,intensity") == printed
+    assert kept(tmp_path) == before
+    run(tmp_path, "--explainers", "ssplain-0", "--axis", "kappa")
+    assert len(kept(tmp_path)) == 5  # measured again, the maps are the same
     run(tmp_path, "--explainers", "ssplain-0", "--target", "predicted")
-    assert kept.stat().st_mtime_ns != before
+    assert len(kept(tmp_path)) == 7
 
 
-def test_a_broken_map_file_is_made_again(tmp_path: Path) -> None:
-    (tmp_path / "maps").mkdir()
-    broken = tmp_path / "maps" / "intensity.npz"
-    broken.write_bytes(b"half a file")
-    run(tmp_path, "--explainers", "intensity")
-    assert broken.read_bytes()[:2] == b"PK"
+def test_a_stopped_call_makes_only_what_is_missing_or_broken(tmp_path: Path) -> None:
+    printed = run(tmp_path, "--explainers", "intensity,saliency")
+    before = kept(tmp_path)
+    gone, broken = (
+        next(name for name in before if name.startswith(start))
+        for start in ("saliency-measured", "intensity-measured")
+    )
+    (tmp_path / "kept" / gone).unlink()
+    (tmp_path / "kept" / broken).write_bytes(b"half a file")
+    assert run(tmp_path, "--explainers", "intensity,saliency") == printed
+    after = kept(tmp_path)
+    assert set(after) == set(before)
+    assert {name for name in after if after[name] != before[name]} == {gone, broken}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +64,9 @@ def test_a_broken_map_file_is_made_again(tmp_path: Path) -> None:
     [
         (["--explainers", "tea-leaves"], "no explainer 'tea-leaves'"),
         (["--target", "guess"], "--target guess"),
-        (["--axis", "depth", "--explainers", "intensity"], "axis='depth'"),
+        (["--axis", "depth"], "--axis depth does not work; choose one of: all, support, kappa"),
+        (["--dataset", "cats"], "--dataset cats"),
+        (["--baseline", "grey"], "--baseline grey does not work; choose one of: black, blur, mean"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, more: list[str], says: str) -> None:

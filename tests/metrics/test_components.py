@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ssplain.errors import SSplainError
@@ -38,6 +38,22 @@ def test_equal_to_networkx(
 ) -> None:
     images = torch.from_numpy(np.random.default_rng(seed).integers(0, levels, shape))
     assert largest_component(images, rule).tolist() == [by_networkx(x, rule) for x in images]
+
+
+@pytest.mark.parametrize("rule", ["foreground", "printed"])
+@settings(max_examples=25)
+@given(channels=st.integers(1, 3), levels=st.integers(2, 4), seed=st.integers(0, 1000))
+def test_each_step_is_equal_to_networkx(rule: Rule, channels: int, levels: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    images = torch.randint(levels, (2, channels, 5, 6), generator=generator).float()
+    images[:, 0, 0, 0] = 1
+    order = torch.stack([torch.randperm(30, generator=generator) for _ in images])
+    maps = -order.view(2, 1, 5, 6).float()
+    found = connected(images, maps, rule=rule, points=11)
+    for image, rank, shares in zip(images, order.view(2, 5, 6), found, strict=True):
+        whole = by_networkx(image, rule)
+        steps = [by_networkx(image * (rank < count), rule) for count in range(0, 31, 3)]
+        assert shares.tolist() == pytest.approx([step / max(whole, 1) for step in steps])
 
 
 def test_the_printed_rule_cannot_see_a_flat_bar() -> None:

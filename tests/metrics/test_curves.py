@@ -126,6 +126,22 @@ def test_deletion_is_pixel_flipping() -> None:
             flipped[order[8 * step : 8 * step + 8]] = 0
 
 
+@pytest.mark.filterwarnings("ignore:.*perturbed input:UserWarning")  # black pixels stay black
+def test_deletion_is_quantus_pixel_flipping() -> None:
+    quantus = pytest.importorskip(
+        "quantus", reason="Quantus is not installed", exc_type=ImportError
+    )
+    model = ssplain.models.load("lenet5-mnist")
+    images, labels = (part[:5] for part in ssplain.data.bundled("mnist"))
+    maps = ssplain.explain.make("integrated-gradients", model, "mnist").attribute(images, labels)
+    maps += 1e-6 * torch.randn(maps.shape, generator=torch.Generator().manual_seed(0))  # no ties
+    flipping = quantus.PixelFlipping(features_in_step=8, normalise=False, disable_warnings=True)
+    theirs = flipping(model, images.numpy(), labels.numpy(), maps.numpy(), softmax=True)
+    ours = insertion_deletion(model, images, labels, maps, points=784 // 8 + 1)
+    assert ours.tie_share.max() == 0
+    np.testing.assert_allclose(ours.deletion.probability[:, 1:], theirs, atol=1e-5)
+
+
 def test_black_images_give_chance() -> None:
     """At s = 0 all images are the same, so exactly one of ten classes has recall 1."""
     model = ssplain.models.load("lenet5-mnist")
@@ -149,6 +165,22 @@ def test_channels_come_and_go_together() -> None:
     there = torch.stack(seen) != 0
     assert bool((there == there[:, :1]).all())
     assert len(there) > 15
+
+
+def test_curves_by_hand_on_the_mean() -> None:
+    """The first image has a mean of 0.75: its pixels come as 0, 1, 2, 0."""
+    curves = insertion_deletion(
+        Brightness(), X[:1], torch.tensor([1]), M[:1], points=5, baseline="mean"
+    )
+    inserted, deleted = torch.tensor([[3, 2.25, 2.5, 3.75, 3]]), [[3, 3.75, 3.5, 2.25, 3]]
+    torch.testing.assert_close(curves.insertion.probability, torch.sigmoid(inserted - 2.5))
+    expected = torch.sigmoid(torch.tensor(deleted) - 2.5)
+    torch.testing.assert_close(curves.deletion.probability, expected)
+
+
+def test_each_channel_has_its_own_mean() -> None:
+    image = torch.tensor([[[[0.0, 1.0]], [[4.0, 2.0]]]])
+    assert canvas(image, "mean").tolist() == [[[[0.5, 0.5]], [[3.0, 3.0]]]]
 
 
 @pytest.mark.parametrize("baseline", ["blur", "mean"])

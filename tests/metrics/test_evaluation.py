@@ -1,11 +1,13 @@
 import math
+from io import BytesIO
 
+import numpy as np
 import pytest
 import torch
 
 import ssplain
 from ssplain.errors import SSplainError
-from ssplain.metrics import evaluate
+from ssplain.metrics import Evaluation, evaluate
 from ssplain.metrics.areas import area
 from ssplain.metrics.components import connected
 from ssplain.metrics.curves import insertion_deletion
@@ -57,7 +59,63 @@ def test_truth_and_vessels_add_their_measures() -> None:
     assert math.isnan(healthy.against(found, "recall above chance").share_above)
 
 
+def test_constant_maps_are_scored_as_luck() -> None:
+    found = evaluate(MODEL, IMAGES, LABELS, torch.full_like(IMAGES, -2.0), points=5)
+    assert found.summary("tie-share").value == 1
+    assert found.summary("gini").value == found.summary("roughness").value == 0
+    other = evaluate(MODEL, IMAGES, LABELS, torch.zeros_like(IMAGES), points=5)
+    reseeded = evaluate(MODEL, IMAGES, LABELS, torch.zeros_like(IMAGES), points=5, seed=1)
+    for name in ("insertion", "deletion", "kappa", "connected"):
+        assert torch.equal(other.values[name], found.values[name])
+        assert not torch.equal(reseeded.values[name], found.values[name])
+
+
+def test_only_the_order_of_negative_maps_counts() -> None:
+    below, above = (evaluate(MODEL, IMAGES, LABELS, NOISE + by, points=5) for by in (-2, 2))
+    for name in ("insertion", "deletion", "kappa", "connected", "tie-share"):
+        assert torch.equal(below.values[name], above.values[name])
+
+
+@pytest.mark.parametrize(
+    ("maps", "says"),
+    [
+        (NOISE.masked_fill(IMAGES > 0.9, torch.nan), "Map 0 holds NaN"),
+        (NOISE[:, :, 1:], "one value per pixel"),
+        (NOISE[1:], "one value per pixel"),
+    ],
+)
+def test_maps_that_cannot_be_scored_are_refused(maps: torch.Tensor, says: str) -> None:
+    with pytest.raises(SSplainError, match=says):
+        evaluate(MODEL, IMAGES, LABELS, maps, points=5)
+
+
+def test_the_baseline_is_passed_on() -> None:
+    found = evaluate(MODEL, IMAGES, LABELS, NOISE, points=5, baseline="mean")
+    curves = insertion_deletion(
+        MODEL, IMAGES, LABELS, NOISE, axis="support", points=5, baseline="mean"
+    )
+    torch.testing.assert_close(found.curves["insertion"], curves.insertion.balanced_accuracy)
+    black = evaluate(MODEL, IMAGES, LABELS, NOISE, points=5)
+    assert not torch.equal(black.curves["insertion"], found.curves["insertion"])
+
+
 def test_other_images_are_not_compared() -> None:
     few, more = (evaluate(MODEL, IMAGES[:n], LABELS[:n], IMAGES[:n], points=3) for n in (3, 4))
     with pytest.raises(SSplainError, match="different images"):
         few.against(more, "insertion")
+
+
+def test_a_file_brings_everything_back_in_order() -> None:
+    found = evaluate(MODEL, IMAGES, LABELS, NOISE, truth=NOISE > 0.9, points=5)
+    file = BytesIO()
+    np.savez(file, **found.arrays())  # type: ignore[arg-type]  # any name is a keyword
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as stored:
+        back = Evaluation.from_arrays(dict(stored))
+    for before, after in ((found.values, back.values), (found.curves, back.curves)):
+        assert list(before) == list(after)
+        for name, tensor in before.items():
+            torch.testing.assert_close(after[name], tensor, rtol=0, atol=0, equal_nan=True)
+    assert torch.equal(back.grid, found.grid)
+    assert torch.equal(back.labels, found.labels)
+    assert str(back.summary("insertion")) == str(found.summary("insertion"))

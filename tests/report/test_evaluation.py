@@ -45,6 +45,14 @@ def test_every_curve_is_drawn() -> None:
             torch.testing.assert_close(drawn, one.curves[measure], check_dtype=False)
 
 
+def test_a_log_axis_begins_at_the_first_step() -> None:
+    found = two()
+    for log, scale, first in ((False, "linear", 0.0), (True, "log", 0.1)):
+        for axes in evaluation_figure(found, log=log).axes:
+            assert axes.get_xscale() == scale
+            assert axes.get_xlim() == pytest.approx((first, 1.0))
+
+
 def test_nothing_is_named() -> None:
     with pytest.raises(SSplainError, match="nothing evaluated"):
         evaluation_csv({})

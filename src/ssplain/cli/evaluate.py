@@ -1,16 +1,16 @@
 """`ssplain evaluate`: explainers measured on the same images, with intervals."""
 
-import json
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from zipfile import BadZipFile
 
 import typer
 
 from ssplain.errors import SSplainError
-from ssplain.version import __version__
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ssplain.vessels import VesselTree
 
 MODELS = {"mnist": "lenet5-mnist", "fmnist": "lenet5-fmnist", "rop": "googlenet-rop"}
+PIECES = {"mnist": 100, "fmnist": 100, "rop": 4}  # images explained at a time; a stop loses these
 FEW = 5  # images of a class, below which drawing them again says little
 TARGETS = ("label", "predicted")
 SHOWN = ("insertion", "deletion", "connected", "kappa", "average-precision above chance")
@@ -27,7 +28,9 @@ SHOWN = ("insertion", "deletion", "connected", "kappa", "average-precision above
 def evaluate(
     *,
     dataset: Annotated[str, typer.Option(help=f"Bundled images: {', '.join(MODELS)}.")],
-    out: Annotated[Path, typer.Option(help="Folder for maps, table and curves; may exist.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder for table, curves and results; a stopped call goes on.")
+    ],
     explainers: Annotated[
         str, typer.Option(help="Names with commas between, or 'all'; the first is compared with.")
     ] = "all",
@@ -35,64 +38,80 @@ def evaluate(
     axis: Annotated[
         str, typer.Option(help="Steps over 'support' pixels, 'all' pixels (the paper) or 'kappa'.")
     ] = "support",
-    points: Annotated[int, typer.Option(help="Steps of the curves; the paper has 26.")] = 101,
+    points: Annotated[int, typer.Option(min=2, help="Steps of a curve; the paper has 26.")] = 101,
+    baseline: Annotated[
+        str, typer.Option(help="Missing pixels are 'black' (the paper), 'blur' or 'mean'.")
+    ] = "black",
+    log: Annotated[
+        bool, typer.Option("--log", help="Draw the steps on a log axis, to see the first ones.")
+    ] = False,
     target: Annotated[str, typer.Option(help="Explain the true 'label' or the 'predicted'.")] = (
         "label"
     ),
     seed: Annotated[int, typer.Option(help="Of draws and of the order among equal scores.")] = 0,
 ) -> None:
-    """Measure explainers on bundled images: table, CSV and curves; maps are kept and used again."""
+    """Measure explainers on bundled images: table, CSV and curves; nothing is computed twice."""
     import torch
 
     from ssplain.data import bundled
     from ssplain.explain.registry import make, names
     from ssplain.files import write_whole
-    from ssplain.metrics import evaluate as measure
+    from ssplain.metrics.curves import BASELINES
+    from ssplain.metrics.order import AXES
     from ssplain.models import load
-    from ssplain.models.fingerprint import fingerprint, hash_tensor
+    from ssplain.models.fingerprint import fingerprint
     from ssplain.report.evaluation import evaluation_csv, evaluation_figure
+    from ssplain.run import Store, evaluate_once, maps_in_pieces
 
-    if dataset not in MODELS or target not in TARGETS:
-        raise SSplainError(
-            f"--dataset {dataset} --target {target} does not work; choose one of "
-            f"{', '.join(MODELS)}, and one of {', '.join(TARGETS)}."
-        )
-    chosen = names() if explainers == "all" else tuple(explainers.split(","))
-    model = load(MODELS[dataset])
+    for option, value, known in (
+        ("dataset", dataset, MODELS),
+        ("axis", axis, AXES),
+        ("baseline", baseline, BASELINES),
+        ("target", target, TARGETS),
+    ):
+        if value not in known:
+            raise SSplainError(
+                f"--{option} {value} does not work; choose one of: {', '.join(known)}."
+            )
+    chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
+    model, store = load(MODELS[dataset]), Store(out / "kept")
+    made_by = {name: make(name, model, dataset, seed=seed) for name in chosen}
     every, answers = bundled(dataset)
     rows = torch.linspace(0, len(every) - 1, min(images, len(every))).round().long()
     X = every[rows]
     labels = answers[rows] if target == "label" else None
-    about = {
-        "dataset": dataset,
-        "model": fingerprint(model),
-        "images": hash_tensor(X),
-        "target": target,
-        "seed": seed,
-        "version": __version__,
-    }
     truth, trees = _vessels(X, rows) if dataset == "rop" else (None, None)
+    about = {"dataset": dataset, "model": fingerprint(model), "seed": seed}
     found: dict[str, Evaluation] = {}
-    for name, explainer in [(name, make(name, model, dataset, seed=seed)) for name in chosen]:
-        maps = _kept(out / "maps" / f"{name}.npz", about | {"explainer": name})
-        if maps is None:
-            maps = explainer.attribute(X, labels)
-            _keep(out / "maps" / f"{name}.npz", about | {"explainer": name}, maps)
-        found[name] = measure(
-            model,
-            X,
-            labels,
-            maps,
-            axis=axis,  # type: ignore[arg-type]  # checked there
-            points=points,
-            truth=truth,
-            trees=trees,
-            seed=seed,
-        )
-        # after each explainer, so that what is done can be read while the rest runs
-        write_whole(out / "evaluation.csv", evaluation_csv(found).encode())
-        typer.echo(f"{name}: done", err=True)
-    drawing = evaluation_figure(found, axis)
+    with _bar(len(made_by), len(X)) as show:
+        for name, explainer in made_by.items():
+            made = maps_in_pieces(
+                store,
+                explainer,
+                X,
+                labels,
+                about,
+                name=name,
+                piece=PIECES[dataset],
+                progress=partial(show, name, len(found)),
+            )
+            found[name] = evaluate_once(
+                store,
+                model,
+                X,
+                labels,
+                made.maps,
+                name=f"{name}-measured",
+                axis=axis,  # type: ignore[arg-type]  # one of AXES, see above
+                points=points,
+                baseline=baseline,  # type: ignore[arg-type]
+                truth=truth,
+                trees=trees,
+                seed=seed,
+            )
+            # after each explainer, so that what is done can be read while the rest runs
+            write_whole(out / "evaluation.csv", evaluation_csv(found).encode())
+    drawing = evaluation_figure(found, axis, log=log)
     for kind in ("png", "svg"):
         drawn = BytesIO()
         drawing.savefig(drawn, format=kind, dpi=150)
@@ -103,8 +122,8 @@ def evaluate(
             f"ssplain: some class has fewer than {FEW} images; intervals are too narrow.", err=True
         )
     typer.echo(
-        f"{len(X)} {dataset} images, steps over {axis}; 95 % intervals by a class-stratified "
-        f"bootstrap. Written to {out}: evaluation.csv, curves.png, curves.svg, maps."
+        f"{len(X)} {dataset} images, steps over {axis} on {baseline}; 95 % intervals by a "
+        f"class-stratified bootstrap. Written to {out}: evaluation.csv, curves.png, curves.svg."
     )
 
 
@@ -116,32 +135,21 @@ def _vessels(images: "Tensor", rows: "Tensor") -> "tuple[Tensor, list[VesselTree
     return bundled_truth("rop").relevance[rows], [trace(image) for image in images]
 
 
-def _kept(path: Path, about: dict[str, object]) -> "Tensor | None":
-    """Return maps that were made before in just this way, if there are any."""
-    import numpy as np
-    import torch
+@contextmanager
+def _bar(explainers: int, images: int) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a progress bar on a terminal; stay quiet in a pipe."""
+    from rich.console import Console
+    from rich.progress import Progress
 
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            if str(stored["about"]) == _text(about):
-                return torch.from_numpy(stored["maps"])
-    except (OSError, ValueError, KeyError, BadZipFile):
-        pass  # none yet, or not readable: made again
-    return None
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("starting", total=explainers * images)
 
+        def show(name: str, done: int, explained: int) -> None:
+            text = f"{name} ({done + 1} of {explainers})"
+            bar.update(task, completed=done * images + explained, description=text)
 
-def _keep(path: Path, about: dict[str, object], maps: "Tensor") -> None:
-    import numpy as np
-
-    from ssplain.files import write_whole
-
-    content = BytesIO()
-    np.savez_compressed(content, maps=maps.cpu().numpy(), about=np.array(_text(about)))
-    write_whole(path, content.getvalue())
-
-
-def _text(about: dict[str, object]) -> str:
-    return json.dumps(about, sort_keys=True)
+        yield show
 
 
 def _print(found: "dict[str, Evaluation]") -> None:

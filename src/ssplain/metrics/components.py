@@ -8,12 +8,14 @@ and is what one means by connected; it is the default.
 Reference: Sunger et al., WACV 2026, section 4.3 and appendix.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import ndimage
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from ssplain.errors import SSplainError
@@ -21,10 +23,15 @@ from ssplain.explain.inputs import Support, as_batch
 from ssplain.metrics.order import FINE_POINTS, Axis, steps
 
 Rule = Literal["foreground", "printed"]
+Mask = NDArray[np.bool_]
+Part = tuple[Any, ...]
 
 # neighbours within a plane of a stack, none between planes
 _FOUR = np.zeros((3, 3, 3), dtype=bool)
 _FOUR[1] = ndimage.generate_binary_structure(2, 1)
+# pixels, and their neighbours to the right or below
+_ACROSS: tuple[Part, Part] = (np.s_[..., :-1], np.s_[..., 1:])
+_DOWN: tuple[Part, Part] = (np.s_[..., :-1, :], np.s_[..., 1:, :])
 
 
 def largest_component(images: Tensor, rule: Rule = "foreground") -> Tensor:
@@ -40,25 +47,7 @@ def largest_component(images: Tensor, rule: Rule = "foreground") -> Tensor:
     (3, 3)
     """
     planes = images.detach().cpu().numpy()
-    if rule == "foreground":
-        there = (planes != 0).any(axis=1)
-        return torch.from_numpy(_largest(there, there))
-    if rule != "printed":
-        raise SSplainError(f"rule={rule!r} is not known; use 'foreground' or 'printed'.")
-    n, _, height, width = planes.shape
-    down = (planes[:, :, 1:] != planes[:, :, :-1]).any(axis=1)
-    across = (planes[..., 1:] != planes[..., :-1]).any(axis=1)
-    # a grid of twice the size, with a cell for each pixel and one for each link between two
-    grid = np.zeros((n, 2 * height - 1, 2 * width - 1), dtype=bool)
-    grid[:, 1::2, ::2], grid[:, ::2, 1::2] = down, across
-    # the graph is made of links: a pixel without one is not in it
-    linked = np.zeros((n, height, width), dtype=bool)
-    linked[:, 1:] = down
-    linked[:, :-1] |= down
-    linked[..., 1:] |= across
-    linked[..., :-1] |= across
-    grid[:, ::2, ::2] = linked
-    return torch.from_numpy(_largest(grid, linked))
+    return torch.from_numpy(_largest((planes != 0).any(axis=1), planes, rule))
 
 
 def connected(
@@ -83,30 +72,80 @@ def connected(
     batch = as_batch(images)
     order, counts = steps(batch, maps, axis, points, support=support, seed=seed)
     whole = largest_component(batch, rule).double()
-    ranks = order.rank.view(-1, 1, *batch.shape[-2:])
+    planes, numbers = batch.detach().cpu().numpy(), counts[..., None, None].cpu().numpy()
+    ranks = order.rank.view(-1, *batch.shape[-2:]).cpu().numpy()
+    there = (planes != 0).any(axis=1)
     # one image at a time: all steps of all images at once would not fit into memory
-    found = torch.stack(
-        [
-            largest_component(image * (rank < count[:, None, None, None]), rule)
-            for image, rank, count in zip(batch, ranks, counts, strict=True)
-        ]
-    )
-    return found / whole.clamp(min=1)[:, None]
+    found = [
+        _largest(there[i] & (ranks[i] < numbers[i]), planes[i : i + 1], rule)
+        for i in range(len(planes))
+    ]
+    return torch.from_numpy(np.stack(found)) / whole.clamp(min=1)[:, None]
 
 
-def _largest(cells: NDArray[np.bool_], pixels: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Label all planes at once; count the pixels in the largest component of each.
+def _largest(there: Mask, images: NDArray[Any], rule: Rule) -> NDArray[np.int64]:
+    """Count the pixels in the largest component of each plane, of all planes at once.
 
     Args:
-        cells: `(N, ...)` what is labelled, on the grid of the pixels or on one twice as fine.
-        pixels: `(N, H, W)` which pixels there are.
+        there: `(N, H, W)` the pixels that are in; the others are zero.
+        images: `(N, C, H, W)`, or `(1, C, H, W)` for all planes, the values of those pixels.
+        rule: which neighbours are linked.
     """
-    labels, found = ndimage.label(cells, structure=_FOUR)
-    finer = 1 if cells.shape == pixels.shape else 2
-    sizes = np.bincount(labels[:, ::finer, ::finer][pixels], minlength=found + 1)
+    if rule == "foreground":
+        return _largest_label(there)
+    if rule == "printed":
+        return _largest_graph(*(_links(there, images, *way) for way in (_ACROSS, _DOWN)))
+    raise SSplainError(f"rule={rule!r} is not known; use 'foreground' or 'printed'.")
+
+
+def _largest_label(there: Mask) -> NDArray[np.int64]:
+    labels, found = ndimage.label(there, structure=_FOUR)
+    sizes = np.bincount(labels[there], minlength=found + 1)
     # labels rise from plane to plane, so the last of a plane tells which are its own
-    last = labels.reshape(len(labels), -1).max(axis=1)
-    owner = np.searchsorted(np.maximum.accumulate(last), np.arange(1, found + 1))
-    largest = np.zeros(len(labels), dtype=np.int64)
-    np.maximum.at(largest, owner, sizes[1:])
+    last = np.maximum.accumulate(labels.reshape(len(labels), -1).max(axis=1))
+    largest = np.zeros(len(there), dtype=np.int64)
+    np.maximum.at(largest, np.searchsorted(last, np.arange(1, found + 1)), sizes[1:])
+    return largest
+
+
+def _links(there: Mask, images: NDArray[Any], here: Part, beyond: Part) -> Mask:
+    """Say of each pixel whether it differs from its neighbour, if it has one."""
+    differ = (images[here] != images[beyond]).any(axis=1)
+    links = np.zeros_like(there)
+    # what is in differs from what is not
+    links[here] = (there[here] ^ there[beyond]) | (there[here] & differ)
+    return links
+
+
+def _largest_graph(across: Mask, down: Mask) -> NDArray[np.int64]:
+    """Count the pixels in the largest component that links make of each plane.
+
+    Linked pixels of a row form a run; runs that links join downwards form a component. There are
+    fewer runs than pixels, which keeps the graph small.
+
+    Args:
+        across: `(N, H, W)` whether a pixel is linked with the one to its right.
+        down: `(N, H, W)` whether it is linked with the one below.
+    """
+    pixels = across | down  # a pixel without a link is not in the graph
+    for links, (here, beyond) in ((across, _ACROSS), (down, _DOWN)):
+        pixels[beyond] |= links[here]
+    at = np.flatnonzero(pixels)
+    starts = np.ones(len(at), dtype=bool)
+    starts[1:] = ~across.ravel()[at[:-1]]
+    run = np.cumsum(starts, dtype=np.int32) - 1
+    run_at = np.empty(pixels.size, dtype=np.int32)
+    run_at[at] = run
+    joined = down.ravel()[at]
+    above, below = run[joined], run_at[at[joined] + pixels.shape[-1]]
+    # two runs that touch along many pixels need one link
+    new = (np.diff(above, prepend=-1) != 0) | (np.diff(below, prepend=-1) != 0)
+    above, below = above[new], below[new]
+    lengths = np.bincount(run)
+    first_link = np.searchsorted(above, np.arange(len(lengths) + 1, dtype=np.int32))
+    graph = csr_array((np.ones(len(below)), below, first_link), shape=(len(lengths),) * 2)
+    component = connected_components(graph, directed=False)[1]
+    sizes = np.bincount(component, weights=lengths).astype(np.int64)
+    largest = np.zeros(len(pixels), dtype=np.int64)
+    np.maximum.at(largest, at[starts] // pixels[0].size, sizes[component])
     return largest

@@ -10,7 +10,7 @@ each step as in Sunger et al., WACV 2026.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -24,6 +24,7 @@ from ssplain.models.adapter import Classifier, OutputKind, OutputSelector, froze
 from ssplain.models.batching import fitting_batch, run_in_batches
 
 Baseline = Literal["black", "blur", "mean"]
+BASELINES: tuple[Baseline, ...] = get_args(Baseline)
 
 
 @dataclass(frozen=True, eq=False)

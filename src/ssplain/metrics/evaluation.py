@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.errors import SSplainError
@@ -16,7 +17,7 @@ from ssplain.explain.inputs import Support, as_batch, find_support
 from ssplain.explain.targets import Target
 from ssplain.metrics.areas import Comparison, Interval, area, compare, interval
 from ssplain.metrics.components import connected
-from ssplain.metrics.curves import insertion_deletion
+from ssplain.metrics.curves import Baseline, insertion_deletion
 from ssplain.metrics.localisation import localise
 from ssplain.metrics.order import FINE_POINTS, Axis
 from ssplain.metrics.similarity import vessel_similarity
@@ -43,6 +44,36 @@ class Evaluation:
     curves: Mapping[str, Tensor]
     grid: Tensor
     labels: Tensor
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all of it as arrays by name, as a file can hold it.
+
+        >>> one = torch.ones(1)
+        >>> found = Evaluation({"gini": one}, {"kappa": one}, one, one)
+        >>> list(found.arrays())
+        ['grid', 'labels', 'values/gini', 'curves/kappa']
+        """
+        named = {"grid": self.grid, "labels": self.labels}
+        named |= {f"values/{name}": values for name, values in self.values.items()}
+        named |= {f"curves/{name}": curve for name, curve in self.curves.items()}
+        return {name: tensor.cpu().numpy() for name, tensor in named.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Evaluation":
+        """Return what `arrays` was made of.
+
+        >>> one = torch.ones(1)
+        >>> found = Evaluation({"gini": one}, {"kappa": one}, one, one)
+        >>> Evaluation.from_arrays(found.arrays()).values
+        {'gini': tensor([1.])}
+        """
+
+        def below(kind: str) -> dict[str, Tensor]:
+            own = (name for name in arrays if name.startswith(kind))
+            return {name.removeprefix(kind): torch.from_numpy(arrays[name]) for name in own}
+
+        grid, labels = torch.from_numpy(arrays["grid"]), torch.from_numpy(arrays["labels"])
+        return cls(below("values/"), below("curves/"), grid, labels)
 
     def summary(self, measure: str, *, seed: int = 0) -> Interval:
         """The mean over the images that have the measure, with its bootstrap interval."""
@@ -75,6 +106,7 @@ def evaluate(
     *,
     axis: Axis = "support",
     points: int = FINE_POINTS,
+    baseline: Baseline = "black",
     support: Support = "nonzero",
     truth: Tensor | None = None,
     trees: Sequence[VesselTree] | None = None,
@@ -89,6 +121,7 @@ def evaluate(
         maps: `(N, 1, H, W)`.
         axis: of all curves.
         points: of all curves.
+        baseline: of insertion and deletion.
         support: of the images.
         truth: `(N, 1, H, W)` diseased pixels, where they are known, for localisation.
         trees: the vessels of each image, for what only vessel images have.
@@ -103,7 +136,15 @@ def evaluate(
     """
     batch = as_batch(images)
     curves = insertion_deletion(
-        model, batch, labels, maps, axis=axis, points=points, support=support, seed=seed
+        model,
+        batch,
+        labels,
+        maps,
+        axis=axis,
+        points=points,
+        baseline=baseline,
+        support=support,
+        seed=seed,
     )
     grid, answers = curves.insertion.grid, curves.insertion.labels
     parts = connected(batch, maps, axis=axis, points=points, support=support, seed=seed).cpu()

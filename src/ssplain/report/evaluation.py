@@ -61,12 +61,14 @@ def evaluation_csv(found: Evaluations) -> str:
     return text.getvalue()
 
 
-def evaluation_figure(found: Evaluations, axis: str = "support") -> Figure:
+def evaluation_figure(found: Evaluations, axis: str = "support", *, log: bool = False) -> Figure:
     """Draw the mean curve of each explainer, one panel per measure.
 
     Args:
         found: by explainer; the first is drawn on top.
         axis: what the steps are a share of, for the label.
+        log: draw that share on a log axis, from the first step on; curves that rise early differ
+            there, and look alike on a linear one.
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")
@@ -95,7 +97,9 @@ def evaluation_figure(found: Evaluations, axis: str = "support") -> Figure:
             )
         axes.set_title(TITLES[measure], fontsize=10)
         axes.set_xlabel(f"share of {share}", fontsize=9)
-        axes.set_xlim(0, 1)
+        if log:
+            axes.set_xscale("log")
+        axes.set_xlim(float(evaluation.grid[1]) if log else 0, 1)
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
     for axes in grid[len(measures) :]:
