@@ -11,6 +11,7 @@ from ssplain.cli.compare import compare
 from ssplain.cli.demo import demo
 from ssplain.cli.evaluate import evaluate
 from ssplain.cli.explain import explain
+from ssplain.cli.reproduce import reproduce
 from ssplain.cli.train import train
 from ssplain.cli.vessels import vessels
 from ssplain.errors import SSplainError
@@ -22,7 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, explain, compare, evaluate, vessels, train, bench):
+for command in (demo, explain, compare, evaluate, reproduce, vessels, train, bench):
     app.command()(command)
 
 
