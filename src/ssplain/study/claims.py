@@ -32,16 +32,17 @@ class Claim:
 
 
 DELETION = (
-    "Deletion takes the highest pixels first and rewards maps that put all evidence for the class "
-    "before anything else. SSplain asks which pixels are enough to keep the class, not which ones "
-    "the class cannot do without: where evidence is redundant it leaves the second copy in the "
-    "image. Signed maps such as Integrated Gradients also put evidence against the class last, so "
-    "that it stays and pushes the class down while the rest goes."
+    "SSplain's loss asks which pixels are enough to keep the class, not which ones the class "
+    "cannot do without; nothing in it rewards taking them away. Maps with a sign, such as "
+    "Integrated Gradients and DeepSHAP, rank evidence against the class last: it stays in the "
+    "image and pushes the class down while the rest goes."
 )
 INSERTION = (
     "Insertion asks whether the first pixels are enough for the class, which is what SSplain "
-    "optimises. On the axis of all pixels, maps that rank background early lose by that alone; the "
-    "numbers within the support say what is left of the lead without it."
+    "optimises. On the axis of all pixels, maps that rank background early lose by that alone. "
+    "Maps with a sign gain: evidence against the class comes in after the background, so that even "
+    "images that the model gets wrong are right on most of the axis, while SSplain has its whole "
+    "support in early. The numbers within the support are free of both."
 )
 KAPPA = (
     "SSplain's scores are zero off the support by construction, so it inserts no background before "
@@ -393,8 +394,8 @@ def _times(dataset: str, title: str, others: tuple[str, ...]) -> Test:
 
 
 _CLOCK = (
-    "Times of maps in batches while the machine did other work; all explainers are batched here, "
-    "the paper's ran one image at a time."
+    "Processor time of one image at a time, as in the paper; explainers here draw their perturbed "
+    "copies of an image in batches."
 )
 TIMES = (
     *(
@@ -414,8 +415,8 @@ TIMES = (
             "H, Table 1",
             "times",
             both(*(_times(dataset, o, (OURS,)) for o in ("LIME", "KernelSHAP", OCCLUSION))),
-            _CLOCK + " The paper has 1.6 s for SSplain's 20 iterations of a LeNet-5; the "
-            "computation needs a few milliseconds in a batch.",
+            _CLOCK + " The paper has 1.6 s for 20 iterations on a LeNet-5, far more than the "
+            "passes through the network need.",
         )
         for dataset, label in (("mnist", "MNIST"), ("fmnist", "FMNIST"))
     ),

@@ -223,7 +223,6 @@ def _explain_and_measure(work: Work, progress: Progress | None) -> None:
             work.seconds.append(measured.seconds)
             found = with_settled(measured).evaluation(scene.labels)
             work.found.setdefault(axis, {})[variant.title] = found
-            alone |= {name: found.values[name] for name in ("gini", "roughness")}
         no_curve = torch.zeros(0)
         own = Evaluation(alone, {}, no_curve, scene.labels)
         work.found.setdefault("maps", {})[variant.title] = own
@@ -332,10 +331,11 @@ def _agreement(work: Work, folder: Path) -> Iterator[Shown]:
     write_whole(folder / table, evaluation_csv(work.found["maps"]).encode())
     yield Shown(
         table,
-        "Of the maps alone: the share of the top pixels off the support, the Gini index over all "
-        "pixels, and the rank correlation with the first explainer's maps on the support.",
+        "Of the maps alone: the share of the top pixels off the support, the Gini index and the "
+        "total variation of what speaks for the class, and the rank correlation with the first "
+        "explainer's maps on the support.",
     )
-    panels = [("maps", "background"), ("maps", "sparsity"), ("maps", "agreement")]
+    panels = [("maps", name) for name in ("background", "sparsity", "roughness", "agreement")]
     yield Shown(
         save_figure(dots(work.found, panels, work.note), folder, "maps-measures"),
         "The same with 95 % intervals.",

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.explain.inputs import find_support
-from ssplain.metrics import Evaluation, balanced_mean, evaluate, gini, rank_pixels, spearman
+from ssplain.metrics import (
+    Evaluation,
+    balanced_mean,
+    evaluate,
+    gini,
+    rank_pixels,
+    roughness,
+    spearman,
+)
 from ssplain.metrics.evaluation import BALANCED
 from ssplain.metrics.order import Axis
 from ssplain.models.fingerprint import fingerprint, hash_tensor
@@ -176,8 +184,9 @@ def look_at(images: Tensor, maps: Tensor, first: Tensor) -> dict[str, Tensor]:
     """Return what the maps alone say, `(N,)` each: how they treat the background, and each other.
 
     `background` is the share of the first pixels (5 % of all, but at most as many as the support
-    has) that lie outside the support; `sparsity` is the Gini index over all pixels; `agreement` is
-    the rank correlation with the maps `first` on the support.
+    has) that lie outside the support; `sparsity` is the Gini index over all pixels and `roughness`
+    the total variation, both of what speaks for the class, as maps are shown; `agreement` is the
+    rank correlation with the maps `first` on the support.
 
     >>> image = torch.tensor([[[[0.0, 1.0]]]])
     >>> found = look_at(image, 1 - image, image)
@@ -189,8 +198,10 @@ def look_at(images: Tensor, maps: Tensor, first: Tensor) -> dict[str, Tensor]:
     count = size.clamp(max=max(1, round(TOP * images[0, 0].numel())))
     first_ones = rank_pixels(maps).rank < count[:, None]
     outside = (first_ones & ~inside.flatten(1)).sum(1)
+    shown = maps.clamp(min=0)  # below zero SSplain's background has a value of no meaning
     return {
         "background": outside.double() / count,
-        "sparsity": gini(maps),
+        "sparsity": gini(shown),
+        "roughness": roughness(shown),
         "agreement": spearman(maps, first, inside),
     }

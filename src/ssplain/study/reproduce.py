@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssplain.models.card import BUNDLED
-from ssplain.report.record import RECORD, Record, read_records
-from ssplain.study.declare import IMAGES, STUDIES, declared
+from ssplain.report.record import Record
+from ssplain.study.declare import STUDIES, declared
 from ssplain.study.engine import Progress, run
 from ssplain.study.forgetting import run_forgetting
 from ssplain.study.ledger import update_ledger
 from ssplain.study.scene import MODELS, Scene, bundled_scene
-from ssplain.study.times import run_times
+from ssplain.study.times import TIMED, run_times
 
 EVERY = "all"
 
@@ -47,7 +47,7 @@ def reproduce(
         def scenes(dataset: str) -> Scene | None:
             if MODELS[dataset] not in BUNDLED:
                 return None
-            return bundled_scene(dataset, images or _run_before(home, dataset))
+            return bundled_scene(dataset, images or TIMED[dataset])
 
         record = run_times(study, scenes, home, seed=seed, progress=progress)
     else:
@@ -56,10 +56,3 @@ def reproduce(
         record = work(study, scene, home, seed=seed, progress=progress)
     update_ledger(home)
     return record
-
-
-def _run_before(home: Path, dataset: str) -> int:
-    """Return how many images the comparison on a data set had, so that its maps can be used."""
-    if not (home / dataset / RECORD).exists():
-        return IMAGES[dataset]
-    return next(r.images for _, r in read_records(home) if r.name == dataset)
