@@ -9,7 +9,7 @@ import torch
 from ssplain.explain import make
 from ssplain.report.record import read_records
 from ssplain.study import Variant, declared, read_results, run
-from ssplain.study.engine import passes
+from ssplain.study.gather import passes
 from tests.study.tiny import FAST, digits, quick, vessels
 
 

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from ssplain.metrics import Evaluation
@@ -33,7 +34,7 @@ def test_curves_say_what_they_show() -> None:
     for axes in drawing.axes:
         assert axes.get_xlabel() == "share of all pixels s (%)"
         assert axes.get_ylabel() == "balanced accuracy"
-        assert axes.lines[0].get_xdata()[-1] == 100  # type: ignore[index]
+        assert np.asarray(axes.lines[0].get_xdata())[-1] == 100
     (legend,) = drawing.legends
     assert [text.get_text() for text in legend.get_texts()] == ["first", "second"]
 
@@ -44,8 +45,7 @@ def test_the_best_is_on_top_with_its_interval() -> None:
     assert [t.get_text() for t in deletion.get_yticklabels()] == ["first", "second"]
     assert [t.get_text() for t in insertion.get_yticklabels()] == ["second", "first"]
     assert "all pixels" in insertion.get_xlabel()
-    bar = insertion.lines[0].get_xdata()
-    low, high = (float(end) for end in bar)
+    low, high = np.asarray(insertion.lines[0].get_xdata()).tolist()
     own = FOUND["all"]["second"].summary("insertion")
     assert (low, high) == (own.low, own.high)
 

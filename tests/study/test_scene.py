@@ -5,7 +5,7 @@ from tests.study.tiny import vessels
 
 
 def test_the_first_images_of_each_class_are_the_examples() -> None:
-    scene = bundled_scene("mnist", 40)
+    scene = bundled_scene("mnist", 80)
     rows = scene.examples(10)
     assert scene.labels[rows].tolist() == list(range(10))
     assert all(int(scene.labels[row]) not in scene.labels[:row].tolist() for row in rows)

@@ -4,7 +4,8 @@ A study is a declaration (`STUDIES`) that one engine runs on a model and images 
 claims of the paper are judged by the values that the studies leave behind.
 """
 
-from ssplain.study.claims import CLAIMS, Claim
+from ssplain.study.claim import Claim
+from ssplain.study.claims import CLAIMS
 from ssplain.study.declare import STUDIES, Study, Variant, declared
 from ssplain.study.engine import run
 from ssplain.study.ledger import judge, tally, update_ledger

@@ -58,6 +58,7 @@ class Study:
         axes: of the curves, each with its number of points.
         parts: the figures and tables.
         drawn: titles of the explainers in grids of maps; all if empty.
+        examples: whether example maps are kept for the page's slider.
         seeds: of random weights, for the sanity check.
     """
 
@@ -72,6 +73,7 @@ class Study:
     axes: tuple[tuple[Axis, int], ...] = ()
     parts: tuple[Part, ...] = ()
     drawn: tuple[str, ...] = ()
+    examples: bool = False
     seeds: tuple[int, ...] = ()
 
 
@@ -127,6 +129,7 @@ def _maps(dataset: str, where: str) -> Study:
         images=IMAGES[dataset],
         parts=("maps", "agreement"),
         drawn=SHOWN,
+        examples=True,
     )
 
 

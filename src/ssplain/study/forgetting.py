@@ -14,7 +14,8 @@ from ssplain.report.record import Record, Shown
 from ssplain.report.sanity import sanity_figure
 from ssplain.run import Store
 from ssplain.study.declare import Study
-from ssplain.study.engine import Progress, explain, finish, manifest, passes
+from ssplain.study.engine import finish, manifest
+from ssplain.study.gather import Progress, explain, passes
 from ssplain.study.scene import Scene
 from ssplain.study.style import save_figure, style
 from ssplain.study.tables import csv_text
@@ -30,7 +31,7 @@ def run_forgetting(
         scene: the trained network and images.
         home: folder of all studies.
         seed: of all draws but the weights.
-        progress: as in `ssplain.study.engine.run`.
+        progress: as in `ssplain.study.gather.gather`.
     """
     variant, store = study.variants[0], Store(home / "store")
     settings = variant.all_settings(scene.dataset)

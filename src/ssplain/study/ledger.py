@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ssplain.files import write_whole
 from ssplain.report.record import RECORD, Finding, write_ledger
-from ssplain.study.claims import CLAIMS, Claim
+from ssplain.study.claim import Claim
+from ssplain.study.claims import CLAIMS
 from ssplain.study.results import VALUES, Results, read_results
 from ssplain.study.tables import csv_text
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from ssplain.models.card import BUNDLED
 from ssplain.report.record import Record
 from ssplain.study.declare import STUDIES, declared
-from ssplain.study.engine import Progress, run
+from ssplain.study.engine import run
 from ssplain.study.forgetting import run_forgetting
+from ssplain.study.gather import Progress
 from ssplain.study.ledger import update_ledger
 from ssplain.study.scene import MODELS, Scene, bundled_scene
 from ssplain.study.times import TIMED, run_times
@@ -39,7 +40,7 @@ def reproduce(
         home: folder of all studies.
         images: at most so many; None for as many as the paper has.
         seed: of all draws.
-        progress: as in `ssplain.study.engine.run`.
+        progress: as in `ssplain.study.gather.gather`.
     """
     study = declared(name)
     if study.kind == "times":

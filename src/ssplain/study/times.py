@@ -23,7 +23,8 @@ from ssplain.models.fingerprint import fingerprint, hash_tensor
 from ssplain.report.record import Record, Shown
 from ssplain.run import Store
 from ssplain.study.declare import NAMES, Study, Variant
-from ssplain.study.engine import Progress, finish, manifest, passes
+from ssplain.study.engine import finish, manifest
+from ssplain.study.gather import Progress, passes
 from ssplain.study.scene import Scene
 from ssplain.study.style import BLUE, VERMILION, save_figure, style
 from ssplain.study.tables import csv_text
@@ -92,7 +93,7 @@ def run_times(
         scenes: gives each data set's model and images, None where there is no model.
         home: folder of all studies.
         seed: of all draws.
-        progress: as in `ssplain.study.engine.run`.
+        progress: as in `ssplain.study.gather.gather`.
     """
     store, folder = Store(home / "store"), home / study.name
     there = {name: scene for name in study.dataset.split(", ") if (scene := scenes(name))}
@@ -152,7 +153,7 @@ def _seconds(store: Store, scene: Scene, variant: Variant, seed: int) -> Tensor:
 
 def _time(explainer: Explainer, images: Tensor, labels: Tensor) -> dict[str, NDArray[np.float64]]:
     spent = []
-    pairs = list(zip(images.split(1), labels.split(1), strict=True))
+    pairs = [(images[i : i + 1], labels[i : i + 1]) for i in range(len(images))]
     # small images once more before the clock starts: the first call loads and chooses kernels
     warm = pairs[:1] if images[0, 0].numel() <= 64 * 64 else []
     for image, label in [*warm, *pairs]:
