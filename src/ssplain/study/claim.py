@@ -44,8 +44,8 @@ INSERTION = (
     "support in early. The numbers within the support are free of both."
 )
 KAPPA = (
-    "SSplain's scores are zero off the support by construction, so it inserts no background before "
-    "the whole image is in. The image itself as a map has the highest possible kappa_s."
+    "SSplain ranks everything off the support last by construction, so it inserts no background "
+    "before the whole image is in. The image itself as a map has the highest possible kappa_s."
 )
 CONNECTED = (
     "Counted with the foreground rule (neighbours that are both there). The rule printed in the "

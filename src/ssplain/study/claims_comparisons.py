@@ -19,6 +19,7 @@ from ssplain.study.claim import (
     TARGETS,
     Claim,
 )
+from ssplain.study.declare import SHOWN
 from ssplain.study.verdicts import ahead, both, level, no_worse
 
 
@@ -162,7 +163,7 @@ MAPS = tuple(
         "the background.",
         where,
         study,
-        ahead(OURS, (*NINE[:1], IXG, "Guided Grad-CAM", OCCLUSION, EXTREMAL), "background", "maps"),
+        ahead(OURS, SHOWN[1:], "background", "maps"),
         BACKGROUND + " The five methods of the figure are compared.",
     )
     for study, label, where in (

@@ -211,7 +211,6 @@ _STUDIES = (
         dataset="rop",
         variants=(_OURS, _L1),
         images=100,
-        axes=SHORT,
         parts=("maps", "agreement"),
     ),
     Study(
@@ -233,7 +232,6 @@ _STUDIES = (
             ),
         ),
         images=12,
-        axes=SHORT[:1],
         parts=("maps", "agreement"),
     ),
     Study(
