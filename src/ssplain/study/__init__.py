@@ -1,1 +1,33 @@
-"""The paper's figures and tables as declared experiments, and the ledger of its claims."""
+"""The paper's figures and tables as declared experiments, and the ledger of its claims.
+
+A study is a declaration (`STUDIES`) that one engine runs on a model and images (`Scene`); the
+claims of the paper are judged by the values that the studies leave behind.
+"""
+
+from ssplain.study.claim import Claim
+from ssplain.study.claims import CLAIMS
+from ssplain.study.declare import STUDIES, Study, Variant, declared
+from ssplain.study.engine import run
+from ssplain.study.ledger import judge, tally, update_ledger
+from ssplain.study.reproduce import named, reproduce
+from ssplain.study.results import Results, read_results
+from ssplain.study.scene import Scene, bundled_scene
+
+__all__ = [
+    "CLAIMS",
+    "STUDIES",
+    "Claim",
+    "Results",
+    "Scene",
+    "Study",
+    "Variant",
+    "bundled_scene",
+    "declared",
+    "judge",
+    "named",
+    "read_results",
+    "reproduce",
+    "run",
+    "tally",
+    "update_ledger",
+]

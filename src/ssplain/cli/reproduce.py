@@ -1,0 +1,55 @@
+"""`ssplain reproduce`: the paper's figures and tables, and what becomes of its claims."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help="A study such as mnist, or 'all'.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder of the studies; what is done there is used.")],
+    images: Annotated[
+        int | None,
+        typer.Option(min=1, help="At most so many [default: 100 of ROP, else 500, as the paper]."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Fixes everything drawn at random.")] = 0,
+) -> None:
+    """Repeat figures and tables of the paper on bundled images, and judge its claims.
+
+    A stopped run goes on where it was. Each study gets a folder with figures, tables and a record;
+    ledger.json and ledger.csv say of each claim whether it holds.
+    """
+    from ssplain.report.record import read_ledger
+    from ssplain.study.ledger import tally
+    from ssplain.study.reproduce import named
+    from ssplain.study.reproduce import reproduce as run
+
+    for study in named(name):
+        with _bar(study) as progress:
+            record = run(study, out, images=images, seed=seed, progress=progress)
+        files = len(record.figures) + len(record.tables)
+        typer.echo(
+            f"{study}: {record.images} images, {files} figures and tables in {out / study}, "
+            f"{record.seconds:.0f} s of computing in all."
+        )
+    typer.echo(f"{tally(read_ledger(out))} See {out / 'ledger.csv'}.")
+
+
+@contextmanager
+def _bar(study: str) -> Iterator[Callable[[float, float, str], None]]:
+    """Show a progress bar with the remaining time on a terminal; stay quiet in a pipe."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(study, total=None)
+
+        def show(done: float, total: float, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=text)
+
+        yield show

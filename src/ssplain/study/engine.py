@@ -1,0 +1,97 @@
+"""Runs a declared study: maps and measures, figures and tables, and the record at the end."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ssplain.metrics import Evaluation
+from ssplain.models.fingerprint import fingerprint, hash_tensor
+from ssplain.report.record import Record, Shown, write_record
+from ssplain.run import Store
+from ssplain.study.declare import Study
+from ssplain.study.gather import Progress, gather
+from ssplain.study.parts import PARTS, write_examples
+from ssplain.study.results import Results, write_results
+from ssplain.study.scene import Scene
+from ssplain.study.style import style
+from ssplain.version import __version__
+
+
+def run(
+    study: Study, scene: Scene, home: Path, *, seed: int = 0, progress: Progress | None = None
+) -> Record:
+    """Run a study and write its folder; the record comes last.
+
+    Args:
+        study: what to do.
+        scene: model and images.
+        home: folder of all studies; the store is in it.
+        seed: of all draws.
+        progress: as in `ssplain.study.gather.gather`.
+    """
+    work = gather(study, scene, Store(home / "store"), seed=seed, progress=progress)
+    folder = home / study.name
+    with style():
+        shown = [one for name in study.parts for one in PARTS[name](work, folder)]
+    return finish(
+        study,
+        home,
+        work.found,
+        shown,
+        images=len(scene.images),
+        settings={
+            "targets": study.targets,
+            **{v.title: v.all_settings(scene.dataset) for v in study.variants},
+        },
+        manifest=manifest(scene, seed),
+        seconds=work.seconds,
+        examples=write_examples(work, folder) if study.examples else None,
+    )
+
+
+def finish(
+    study: Study,
+    home: Path,
+    found: Mapping[str, Mapping[str, Evaluation]],
+    shown: Sequence[Shown],
+    *,
+    images: int,
+    settings: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    seconds: float,
+    examples: str | None = None,
+) -> Record:
+    """Write the values of each image and then the record, which says that the study is whole."""
+    folder = home / study.name
+    write_results(folder, Results(study.name, images, found))
+    record = Record(
+        name=study.name,
+        title=study.title,
+        where=study.where,
+        dataset=study.dataset,
+        images=images,
+        settings=settings,
+        manifest=manifest,
+        seconds=round(seconds, 1),
+        figures=tuple(one for one in shown if not one.file.endswith(".csv")),
+        tables=tuple(one for one in shown if one.file.endswith(".csv")),
+        examples=examples,
+    )
+    write_record(folder, record)
+    return record
+
+
+def manifest(scene: Scene, seed: int) -> dict[str, Any]:
+    """Return what the results depend on, beside the settings."""
+    return {
+        "ssplain": __version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "threads": torch.get_num_threads(),
+        "model": fingerprint(scene.model),
+        "images": hash_tensor(scene.images),
+        "seed": seed,
+    }

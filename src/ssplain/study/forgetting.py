@@ -1,0 +1,94 @@
+"""The sanity check as a study: the maps of a network that loses its weights block by block."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from torch import Tensor, nn
+
+from ssplain.explain.inputs import find_support, start_mask
+from ssplain.files import write_whole
+from ssplain.metrics import Evaluation, Sanity, sanity_check
+from ssplain.metrics.randomise import blocks
+from ssplain.report.evaluation import evaluation_csv
+from ssplain.report.record import Record, Shown
+from ssplain.report.sanity import sanity_figure
+from ssplain.run import Store
+from ssplain.study.declare import Study
+from ssplain.study.engine import finish, manifest
+from ssplain.study.gather import Progress, explain, passes
+from ssplain.study.scene import Scene
+from ssplain.study.style import save_figure, style
+from ssplain.study.tables import csv_text
+
+
+def run_forgetting(
+    study: Study, scene: Scene, home: Path, *, seed: int = 0, progress: Progress | None = None
+) -> Record:
+    """Run the sanity check; the maps of each stage are kept, so a stopped run goes on.
+
+    Args:
+        study: with one explainer, and the seeds of the random weights.
+        scene: the trained network and images.
+        home: folder of all studies.
+        seed: of all draws but the weights.
+        progress: as in `ssplain.study.gather.gather`.
+    """
+    variant, store = study.variants[0], Store(home / "store")
+    settings = variant.all_settings(scene.dataset)
+    cost = passes(settings, variant.method, scene) * len(scene.images)
+    total = cost * len(study.seeds) * (1 + len(blocks(scene.model, scene.images)))
+    done, seconds = 0.0, 0.0
+
+    def maps(model: nn.Module, _: Tensor) -> Tensor:
+        nonlocal done, seconds
+        made = explain(store, replace(scene, model=model), variant, scene.labels, seed=seed)
+        done, seconds = done + cost, seconds + float(made.seconds.sum())
+        if progress is not None:
+            progress(done, total, f"{study.name}: {variant.title}")
+        return made.maps
+
+    support = find_support(scene.images, settings["support"])
+    start = start_mask(scene.images, support, settings["start"])
+    found = sanity_check(maps, scene.model, scene.images, start=start, seeds=study.seeds)
+    stages = by_stage(found, scene.labels)
+    folder = home / study.name
+    with style():
+        figure = save_figure(sanity_figure(found), folder, "sanity")
+    write_whole(folder / "likeness.csv", evaluation_csv(stages).encode())
+    rows = (
+        (stage, seed, float(found.logit_variance[i, j]))
+        for i, stage in enumerate(found.stages)
+        for j, seed in enumerate(study.seeds)
+    )
+    write_whole(folder / "logits.csv", csv_text(("stage", "seed", "logit variance"), rows).encode())
+    shown = [
+        Shown(
+            figure,
+            "The map of one image while the network's blocks get random weights, from the last to "
+            "the first, and how alike the maps stay to the trained network's, on the support.",
+        ),
+        Shown("likeness.csv", "Likeness to the trained network's map, mean over the seeds."),
+        Shown("logits.csv", "Variance of the logits over the images; near 0 the network is dead."),
+    ]
+    return finish(
+        study,
+        home,
+        {"stages": stages},
+        shown,
+        images=len(scene.images),
+        settings={variant.title: settings, "seeds of the weights": study.seeds},
+        manifest=manifest(scene, seed),
+        seconds=seconds,
+    )
+
+
+def by_stage(found: Sanity, labels: Tensor) -> dict[str, Evaluation]:
+    """Return the likeness of each stage's maps to the trained network's, mean over the seeds."""
+    measures = {**found.likeness, "spearman, start held fixed": found.partial}
+    if found.start_likeness is not None:
+        measures["spearman with the start"] = found.start_likeness
+    none = labels.new_zeros(0)
+    return {
+        stage: Evaluation({name: v[i].mean(0) for name, v in measures.items()}, {}, none, labels)
+        for i, stage in enumerate(found.stages)
+    }

@@ -1,0 +1,74 @@
+"""The ledger: what was found about each claim, from the values that the studies have left."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+
+from ssplain.files import write_whole
+from ssplain.report.record import RECORD, Finding, write_ledger
+from ssplain.study.claim import Claim
+from ssplain.study.claims import CLAIMS
+from ssplain.study.results import VALUES, Results, read_results
+from ssplain.study.tables import csv_text
+
+TABLE = "ledger.csv"
+
+
+def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Finding]:
+    """Judge the claims whose study has been run; the others are left out.
+
+    A claim keeps its number whatever has been run. One that needs what a study has not measured,
+    such as the times of a data set without a model, is left out too.
+
+    Args:
+        claims: in the order of the ledger.
+        results: by study.
+    """
+    findings = []
+    for number, claim in enumerate(claims, start=1):
+        found = results.get(claim.study)
+        if found is None:
+            continue
+        try:
+            judged = claim.test.judge(found)
+        except KeyError:
+            continue
+        findings.append(
+            Finding(
+                number=number,
+                claim=claim.text,
+                where=claim.where,
+                rule=claim.test.rule,
+                measured=judged.measured,
+                verdict=judged.verdict,
+                why=claim.why,
+                study=claim.study,
+                images=found.images,
+            )
+        )
+    return findings
+
+
+def update_ledger(home: Path) -> list[Finding]:
+    """Judge all claims by the finished studies of a folder; write ledger.json and ledger.csv."""
+    folders = [path.parent for path in sorted(home.glob(f"*/{RECORD}"))]
+    results = {f.name: read_results(f, f.name) for f in folders if (f / VALUES).exists()}
+    findings = judge(CLAIMS, results)
+    write_ledger(home, findings)
+    columns = [field.name for field in fields(Finding)]
+    write_whole(home / TABLE, csv_text(columns, map(astuple, findings)).encode())
+    return findings
+
+
+def tally(findings: Sequence[Finding]) -> str:
+    """Say how many claims hold, and how many wait for a study.
+
+    >>> tally([]).endswith("left out, their studies have not been run.")
+    True
+    """
+    counts = Counter(finding.verdict for finding in findings)
+    parts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    rest = len(CLAIMS) - len(findings)
+    waiting = f"{rest} are left out, their studies have not been run." if rest else ""
+    return f"{len(findings)} of {len(CLAIMS)} claims judged: {parts or 'none'}. {waiting}".strip()

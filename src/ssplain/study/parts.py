@@ -1,0 +1,152 @@
+"""The figures and tables of a study, each made from what was gathered."""
+
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from ssplain.files import write_whole
+from ssplain.report.evaluation import evaluation_csv
+from ssplain.report.record import Shown
+from ssplain.report.render import grey
+from ssplain.study.gather import Gathered
+from ssplain.study.pictures import Panel, curves, dots, map_grid
+from ssplain.study.style import save_figure
+from ssplain.study.tables import curves_csv
+
+FIGURE_IMAGES, EXAMPLE_IMAGES = 4, 10
+EXAMPLES = "examples.npz"
+
+
+class Part(Protocol):
+    """Makes some of a study's figures and tables in a folder."""
+
+    def __call__(self, work: Gathered, folder: Path) -> Iterator[Shown]:
+        """Yield what was written; a file whose name ends in .csv is a table."""
+        ...
+
+
+def _panels(axis: str) -> list[Panel]:
+    measures = ["deletion", "insertion", "connected", "kappa"]
+    if axis == "support":  # how much of the support is in says nothing about the brightness alone
+        measures = measures[:3]
+    return [(axis, measure) for measure in measures]
+
+
+def _curves(work: Gathered, folder: Path) -> Iterator[Shown]:
+    places = {"all": "the share of all pixels, as in the paper", "support": "the support alone"}
+    for axis in (axis for axis, _ in work.study.axes if axis in places):
+        drawing = curves(work.found, _panels(axis), work.note)
+        yield Shown(
+            save_figure(drawing, folder, f"curves-{axis}"),
+            f"Mean curves over {places[axis]}; pixels enter or leave from the highest score on.",
+        )
+    for axis, points in work.study.axes:
+        table = f"measures-{axis}.csv"
+        write_whole(folder / table, evaluation_csv(work.found[axis]).encode())
+        yield Shown(
+            table,
+            f"Areas under the curves over {axis} and other measures, with 95 % intervals of a "
+            "class-stratified bootstrap, and the paired difference to the first explainer.",
+        )
+        table = f"curves-{axis}.csv"
+        write_whole(folder / table, curves_csv(work.found[axis]).encode())
+        yield Shown(table, f"The mean curves over {axis} at {points} points.")
+
+
+def _areas(work: Gathered, folder: Path) -> Iterator[Shown]:
+    axes = [axis for axis, _ in work.study.axes if axis != "kappa"]
+    panels = [(axis, measure) for axis in axes for measure in ("deletion", "insertion")]
+    yield Shown(
+        save_figure(dots(work.found, panels, work.note), folder, "areas"),
+        "Areas under the curves with 95 % intervals, best on top: over all pixels as in the paper, "
+        "and over the support alone, where the background gives nobody an advantage.",
+    )
+
+
+def _vessels(work: Gathered, folder: Path) -> Iterator[Shown]:
+    panels = [(axis, m) for axis in ("all", "kappa") for m in ("curvature", "dilation")]
+    yield Shown(
+        save_figure(curves(work.found, panels, work.note), folder, "vessels"),
+        "Curvature and dilation similarity over the share of pixels and over the brightness.",
+    )
+    names = ("curvature, random 0 to ideal 1", "mean-diameter, random 0 to ideal 1")
+    drawing = dots(work.found, [("support", name) for name in names], work.note)
+    yield Shown(
+        save_figure(drawing, folder, "vessels-normalised"),
+        "How much more than a random order the maps prefer tortuous and wide vessels (1: ideal).",
+    )
+
+
+def _localisation(work: Gathered, folder: Path) -> Iterator[Shown]:
+    names = ("average-precision above chance", "precision above chance")
+    drawing = dots(work.found, [("support", name) for name in names], work.note)
+    yield Shown(
+        save_figure(drawing, folder, "localisation"),
+        "How well the maps point at the planted disease, above a random order within the vessels.",
+    )
+
+
+def _maps(work: Gathered, folder: Path) -> Iterator[Shown]:
+    study, scene = work.study, work.scene
+    rows = scene.examples(FIGURE_IMAGES)
+    drawn = {
+        variant: made.maps[rows]
+        for variant, made in work.maps.items()
+        if not study.drawn or variant.title in study.drawn
+    }
+    names = [scene.classes[int(scene.labels[row])] for row in rows]
+    drawing = map_grid(scene.images[rows], drawn, names, study.title)
+    yield Shown(
+        save_figure(drawing, folder, "maps"),
+        "Scores of the first image of some classes, and the top 5 % of the pixels, the rest purple."
+        " Scores are shown from zero to the highest of each map.",
+    )
+
+
+def _agreement(work: Gathered, folder: Path) -> Iterator[Shown]:
+    table = "maps.csv"
+    write_whole(folder / table, evaluation_csv(work.found["maps"]).encode())
+    yield Shown(
+        table,
+        "Of the maps alone: the share of the top pixels off the support, the Gini index and the "
+        "total variation of what speaks for the class, and the rank correlation with the first "
+        "explainer's maps on the support.",
+    )
+    panels = [("maps", name) for name in ("background", "sparsity", "roughness", "agreement")]
+    yield Shown(
+        save_figure(dots(work.found, panels, work.note), folder, "maps-measures"),
+        "The same with 95 % intervals.",
+    )
+
+
+PARTS: Mapping[str, Part] = {
+    "curves": _curves,
+    "areas": _areas,
+    "vessels": _vessels,
+    "localisation": _localisation,
+    "maps": _maps,
+    "agreement": _agreement,
+}
+
+
+def write_examples(work: Gathered, folder: Path) -> str:
+    """Write maps of a few images for the page's slider, scaled to a highest magnitude of 1."""
+    scene = work.scene
+    rows = scene.examples(EXAMPLE_IMAGES)
+    scores = torch.stack([made.maps[rows, 0] for made in work.maps.values()], 1)
+    scores = scores / scores.abs().amax((2, 3), keepdim=True).clamp(min=1e-30)
+    content = BytesIO()
+    np.savez_compressed(
+        content,
+        images=np.stack([grey(scene.images[row])[..., 0] for row in rows]),
+        titles=np.array([scene.classes[int(scene.labels[row])] for row in rows]),
+        names=np.array([variant.title for variant in work.maps]),
+        # rounded to half precision: the order of the pixels all but stays, the file is half as big
+        scores=scores.half().float().numpy(),
+    )
+    write_whole(folder / EXAMPLES, content.getvalue())
+    return EXAMPLES

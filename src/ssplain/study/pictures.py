@@ -1,0 +1,146 @@
+"""The figures of the studies, all in one style."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from ssplain.explain.compare import Compared
+from ssplain.explain.registry import METHODS
+from ssplain.metrics import Evaluation
+from ssplain.report.compare import comparison
+from ssplain.study.declare import Variant
+from ssplain.study.style import lines
+
+Evaluations = Mapping[str, Evaluation]
+Panel = tuple[str, str]  # an axis and a measure on it
+
+SHARE = {
+    "all": "share of all pixels s (%)",
+    "support": "share of the support (%)",
+    "kappa": r"normalised sparsity $\kappa_s$ (%)",
+}
+MEASURES = {
+    "deletion": ("Deletion, low is good", "balanced accuracy"),
+    "insertion": ("Insertion, high is good", "balanced accuracy"),
+    "connected": ("Largest connected part", "share of the image's largest"),
+    "kappa": ("Brightness inserted", r"normalised sparsity $\kappa_s$"),
+    "curvature": ("Curvature similarity", r"$\cos(X_s, C)$"),
+    "dilation": ("Dilation similarity", r"$\cos(D_s, D)$"),
+}
+AREAS = {
+    "deletion": "deletion area, low is good",
+    "insertion": "insertion area, high is good",
+    "average-precision above chance": "average precision on diseased\npixels, above chance",
+    "precision above chance": "diseased share of the top 10 %,\nabove chance",
+    "curvature, random 0 to ideal 1": "curvature, random 0 to ideal 1",
+    "mean-diameter, random 0 to ideal 1": "diameter, random 0 to ideal 1",
+    "background": "top pixels off the support",
+    "agreement": "rank correlation with the first",
+    "sparsity": "Gini index of the map",
+    "roughness": "total variation per pixel",
+}
+LOW_IS_GOOD = frozenset({"deletion", "background", "roughness"})
+WHERE = {"all": "all pixels", "support": "support only", "kappa": "brightness", "maps": ""}
+
+
+def curves(found: Mapping[str, Evaluations], panels: Sequence[Panel], note: str) -> Figure:
+    """Draw mean curves, one panel per axis and measure, with one legend.
+
+    Args:
+        found: by axis and explainer; the first explainer is drawn on top.
+        panels: what to draw, at most four in a row.
+        note: below the title, such as the number of images.
+    """
+    columns = min(4, len(panels)) if len(panels) != 6 else 3
+    rows = -(-len(panels) // columns)
+    drawing = Figure(figsize=(2.75 * columns + 1.9, 2.6 * rows + 0.4), layout="constrained")
+    grid = drawing.subplots(rows, columns, squeeze=False).ravel()
+    for axes, (axis, measure) in zip(grid, panels, strict=False):
+        looks = lines(list(found[axis]))
+        for title, one in found[axis].items():
+            axes.plot(
+                (100 * one.grid).tolist(),
+                one.curves[measure].tolist(),
+                label=title,
+                **looks[title]._asdict(),
+            )
+        title, unit = MEASURES[measure]
+        axes.set(title=title, xlabel=SHARE[axis], ylabel=unit, xlim=(0, 100), ylim=(0, 1.02))
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    handles, titles = grid[0].get_legend_handles_labels()
+    drawing.legend(handles, titles, loc="outside right center", handlelength=3.2)
+    drawing.suptitle(note, fontsize=9.5)
+    return drawing
+
+
+def dots(found: Mapping[str, Evaluations], panels: Sequence[Panel], note: str) -> Figure:
+    """Draw each explainer's mean with its 95 % interval, best on top, one panel per measure."""
+    count = max(len(found[axis]) for axis, _ in panels)
+    columns = min(4, len(panels))
+    rows = -(-len(panels) // columns)
+    drawing = Figure(
+        figsize=(3.3 * columns, rows * (0.21 * count + 0.9) + 0.4), layout="constrained"
+    )
+    grid = drawing.subplots(rows, columns, squeeze=False).ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        _dots(axes, found[panel[0]], panel)
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    drawing.suptitle(note, fontsize=9.5)
+    return drawing
+
+
+def _dots(axes: Axes, found: Evaluations, panel: Panel) -> None:
+    axis, measure = panel
+    summaries = {title: one.summary(measure) for title, one in found.items()}
+    sign = 1 if measure in LOW_IS_GOOD else -1
+    order = sorted(summaries, key=lambda title: sign * summaries[title].value)
+    looks = lines(list(found))
+    for place, title in enumerate(order):
+        own, look = summaries[title], looks[title]
+        first = title == next(iter(found))
+        axes.plot([own.low, own.high], [place, place], color=look.color, linewidth=1.6)
+        # a hollow dot for what is drawn dashed elsewhere
+        axes.plot(
+            [own.value],
+            [place],
+            marker="o",
+            markersize=6.5 if first else 4.5,
+            color=look.color,
+            markerfacecolor=look.color if look.linestyle == "-" else "white",
+        )
+    axes.set_yticks(range(len(order)), order)
+    axes.set_ylim(len(order) - 0.4, -0.6)
+    where = f"\n({WHERE[axis]})" if WHERE[axis] else ""
+    axes.set_xlabel(AREAS[measure] + where)
+    axes.grid(visible=False, axis="y")
+    for label in axes.get_yticklabels():
+        if label.get_text() == next(iter(found)):
+            label.set_fontweight("bold")
+
+
+def map_grid(
+    images: Tensor, maps: Mapping[Variant, Tensor], names: Sequence[str], note: str
+) -> Figure:
+    """Draw scores, and the top 5 % with the rest purple, of a few images.
+
+    Args:
+        images: `(n, C, H, W)`.
+        maps: of each explainer, `(n, 1, H, W)`.
+        names: of the images.
+        note: the title.
+    """
+    shown = [
+        Compared(replace(METHODS[variant.method], title=variant.title), own, 0.0)
+        for variant, own in maps.items()
+    ]
+    drawing = comparison(images, shown, names)
+    for axes in drawing.axes:
+        axes.grid(visible=False)
+        axes.spines[["top", "right", "bottom", "left"]].set_visible(False)
+    drawing.suptitle(note, fontsize=9.5)
+    return drawing

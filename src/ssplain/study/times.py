@@ -1,0 +1,207 @@
+"""Execution times as a study: one image at a time, as in the paper, against the paper's table.
+
+Counted is the time that the processor worked for us, not the time on the clock, so that other work
+on the machine disturbs it little.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ssplain.explain.protocol import Explainer
+from ssplain.explain.registry import METHODS, make
+from ssplain.files import write_whole
+from ssplain.metrics import Evaluation
+from ssplain.models.fingerprint import fingerprint, hash_tensor
+from ssplain.report.record import Record, Shown
+from ssplain.run import Store
+from ssplain.study.declare import NAMES, Study, Variant
+from ssplain.study.engine import finish, manifest
+from ssplain.study.gather import Progress, passes
+from ssplain.study.scene import Scene
+from ssplain.study.style import BLUE, VERMILION, save_figure, style
+from ssplain.study.tables import csv_text
+from ssplain.version import __version__
+
+# images that are timed, unless the user says otherwise
+TIMED = {"rop": 3, "mnist": 20, "fmnist": 20}
+# seconds per image, mean of the paper's Table 1
+PAPER = {
+    "rop": {
+        "SSplain-0": 29.91,
+        "KernelSHAP": 29.57,
+        "LIME": 27.86,
+        "Occlusion": 114.60,
+        "Extremal Perturbation": 222.36,
+    },
+    "mnist": {
+        "SSplain-0": 1.58,
+        "KernelSHAP": 0.23,
+        "LIME": 0.21,
+        "Occlusion": 0.64,
+        "Extremal Perturbation": 15.13,
+    },
+    "fmnist": {
+        "SSplain-0": 1.59,
+        "KernelSHAP": 0.24,
+        "LIME": 0.23,
+        "Occlusion": 0.64,
+        "Extremal Perturbation": 15.19,
+    },
+}
+COLUMNS = (
+    "data set",
+    "explainer",
+    "family",
+    "images",
+    "ms per image",
+    "sd",
+    "times SSplain-0",
+    "times SSplain in the paper",
+)
+Row = tuple[str, str, str, int, float, float, float, float | str]
+
+
+def key(dataset: str, title: str) -> str:
+    """Return the name under which the ledger finds the times of an explainer.
+
+    >>> key("mnist", "LIME")
+    'mnist, LIME'
+    """
+    return f"{dataset}, {title}"
+
+
+def run_times(
+    study: Study,
+    scenes: Callable[[str], Scene | None],
+    home: Path,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Record:
+    """Time explainers on each data set; times that are in the store are not taken again.
+
+    Args:
+        study: with all explainers to be timed, SSplain first.
+        scenes: gives each data set's model and images, None where there is no model.
+        home: folder of all studies.
+        seed: of all draws.
+        progress: as in `ssplain.study.gather.gather`.
+    """
+    store, folder = Store(home / "store"), home / study.name
+    there = {name: scene for name in study.dataset.split(", ") if (scene := scenes(name))}
+    costs = {
+        (name, v): passes(v.all_settings(name), v.method, scene) * len(scene.images)
+        for name, scene in there.items()
+        for v in study.variants
+    }
+    found: dict[str, Evaluation] = {}
+    done = 0.0
+    for (name, variant), cost in costs.items():
+        seconds = _seconds(store, there[name], variant, seed)
+        own = Evaluation({"seconds": seconds}, {}, seconds[:0], there[name].labels)
+        found[key(name, variant.title)] = own
+        done += cost
+        if progress is not None:
+            progress(done, sum(costs.values()), f"{study.name}: {variant.title} on {name}")
+    rows = [row(name, variant.title, variant.method, found) for name, variant in costs]
+    write_whole(folder / "times.csv", csv_text(COLUMNS, rows).encode())
+    with style():
+        figure = save_figure(times_figure(rows), folder, "times")
+    shown = [
+        Shown(
+            figure,
+            "Processor time per image over SSplain's, here and in the paper. Only ratios travel "
+            "from one machine to another.",
+        ),
+        Shown("times.csv", "Processor time per image, one image at a time, mean and deviation."),
+    ]
+    return finish(
+        study,
+        home,
+        {"times": found},
+        shown,
+        images=sum(len(scene.images) for scene in there.values()),
+        settings={name: len(scene.images) for name, scene in there.items()},
+        manifest={name: manifest(scene, seed) for name, scene in there.items()},
+        seconds=sum(float(one.values["seconds"].sum()) for one in found.values()),
+    )
+
+
+def _seconds(store: Store, scene: Scene, variant: Variant, seed: int) -> Tensor:
+    """Return the processor time of each image, `(N,)`."""
+    settings = variant.all_settings(scene.dataset)
+    explainer = make(variant.method, scene.model, seed=seed, **settings)
+    about = {
+        "model": fingerprint(scene.model),
+        "settings": settings,
+        "images": hash_tensor(scene.images),
+        "threads": torch.get_num_threads(),
+        "seed": seed,
+        "version": __version__,
+    }
+    work = partial(_time, explainer, scene.images, scene.labels)
+    return torch.from_numpy(store.once(f"times-{variant.method}", about, work)["seconds"])
+
+
+def _time(explainer: Explainer, images: Tensor, labels: Tensor) -> dict[str, NDArray[np.float64]]:
+    spent = []
+    pairs = [(images[i : i + 1], labels[i : i + 1]) for i in range(len(images))]
+    # small images once more before the clock starts: the first call loads and chooses kernels
+    warm = pairs[:1] if images[0, 0].numel() <= 64 * 64 else []
+    for image, label in [*warm, *pairs]:
+        started = time.process_time()
+        explainer.attribute(image, label)
+        spent.append(time.process_time() - started)
+    return {"seconds": np.array(spent[len(warm) :])}
+
+
+def row(dataset: str, title: str, method: str, found: dict[str, Evaluation]) -> Row:
+    """Return a line of the table."""
+    own = found[key(dataset, title)].values["seconds"].double()
+    ours = found[key(dataset, "SSplain-0")].values["seconds"].double()
+    printed = PAPER[dataset]
+    theirs = printed[title] / printed["SSplain-0"] if title in printed else ""
+    return (
+        dataset,
+        title,
+        METHODS[method].family,
+        len(own),
+        float(1e3 * own.mean()),
+        float(1e3 * own.std(correction=0)),
+        float(own.mean() / ours.mean()),
+        theirs,
+    )
+
+
+def times_figure(rows: Sequence[Row]) -> Figure:
+    """Draw the times over SSplain's, here (filled) and in the paper (hollow)."""
+    datasets = list(dict.fromkeys(r[0] for r in rows))
+    drawing = Figure(figsize=(3.4 * len(datasets) + 1.2, 3.2), layout="constrained")
+    grid = drawing.subplots(1, len(datasets), squeeze=False)[0]
+    for axes, dataset in zip(grid, datasets, strict=True):
+        own = sorted((r for r in rows if r[0] == dataset), key=lambda r: -r[6])
+        axes.axvline(1, color="0.5", linewidth=0.8)
+        places = range(len(own))
+        axes.plot([r[6] for r in own], places, "o", color=BLUE, label="here")
+        printed = [(r[7], place) for place, r in enumerate(own) if isinstance(r[7], float)]
+        axes.plot(
+            [x for x, _ in printed],
+            [place for _, place in printed],
+            "D",
+            color=VERMILION,
+            markerfacecolor="none",
+            label="in the paper",
+        )
+        axes.set_yticks(places, [r[1] for r in own])
+        axes.set(xscale="log", title=NAMES[dataset], xlabel="time per image / SSplain-0's")
+    handles, labels = grid[0].get_legend_handles_labels()
+    drawing.legend(handles, labels, loc="outside right center")
+    return drawing

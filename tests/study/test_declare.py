@@ -1,0 +1,65 @@
+import pytest
+
+from ssplain.errors import SSplainError
+from ssplain.explain.registry import make, names
+from ssplain.study import STUDIES, declared
+from tests.explain.small import small
+
+ITEMS = {
+    1: ["rop"],
+    2: ["mnist"],
+    3: ["fmnist"],
+    4: ["maps-rop", "maps-mnist", "maps-fmnist"],
+    5: ["sanity"],
+    6: ["ablation"],
+    7: ["budgets"],
+    8: ["norms"],
+    9: ["extremal"],
+    10: ["start"],
+    11: ["predicted-rop", "predicted-mnist", "predicted-fmnist"],
+    12: ["times"],
+}
+
+
+def test_every_figure_and_table_is_declared() -> None:
+    assert {name for group in ITEMS.values() for name in group} == set(STUDIES)
+
+
+def test_comparisons_have_the_eleven_explainers_and_three_controls() -> None:
+    for name in ("rop", "mnist", "fmnist", "predicted-rop", "predicted-mnist", "predicted-fmnist"):
+        methods = [variant.method for variant in STUDIES[name].variants]
+        assert methods == list(names())
+        assert len(methods) == 14
+        assert methods[0] == "ssplain-0"
+
+
+def test_every_explainer_takes_its_settings() -> None:
+    model = small(channels=3)
+    model.add_module("inception5b", model.conv)  # the layer that the paper names
+    for study in STUDIES.values():
+        for variant in study.variants:
+            for dataset in study.dataset.split(", "):
+                make(variant.method, model, seed=0, **variant.all_settings(dataset))
+        titles = [variant.title for variant in study.variants]
+        assert len(set(titles)) == len(titles)
+        assert set(study.drawn) <= set(titles)
+
+
+def test_settings_are_those_of_the_paper() -> None:
+    budgets = [variant.all_settings("rop")["budget"] for variant in STUDIES["budgets"].variants]
+    assert sorted(budgets) == [0.1, 0.125, 0.25, 0.5, 0.75]
+    free, printed, converged = (v.all_settings("rop") for v in STUDIES["extremal"].variants)
+    assert {"budget": 0.05, "iterations": 400, "support": None, "start": "ones"}.items() <= (
+        free.items()
+    )
+    assert (free["tv_weight"], free["rho"], free["lr"]) == (1e-4, 0.01, 0.01)
+    assert {**printed, "area_reduction": "sum"} == converged
+    assert (printed["variant"], printed["step"], printed["smooth"]) == ("preserve", 1, 0.0001)
+    intensity, ones = (v.all_settings("rop") for v in STUDIES["start"].variants)
+    assert {**intensity, "start": "ones", "iterations": 400} == ones
+    assert (STUDIES["rop"].images, STUDIES["mnist"].images) == (100, 500)
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(SSplainError, match=r"no study 'tea'; choose one of: rop, .*times, or"):
+        declared("tea")

@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ssplain.metrics import Evaluation
+from ssplain.study.declare import ALL, Variant
+from ssplain.study.pictures import curves, dots, map_grid
+from ssplain.study.style import lines, save_figure, style
+
+GRID = torch.linspace(0, 1, 3)
+LABELS = torch.tensor([0, 0, 1, 1])
+
+
+def found(value: float) -> Evaluation:
+    values = torch.tensor([value, value, value + 0.2, value + 0.2]).double()
+    curve = torch.tensor([0.0, value, 1.0])
+    names = ("insertion", "deletion")
+    return Evaluation(dict.fromkeys(names, values), dict.fromkeys(names, curve), GRID, LABELS)
+
+
+FOUND = {"all": {"first": found(0.2), "second": found(0.6)}}
+PANELS = [("all", "deletion"), ("all", "insertion")]
+
+
+def test_curves_say_what_they_show() -> None:
+    with style():
+        drawing = curves(FOUND, PANELS, "two images")
+    assert drawing.get_suptitle() == "two images"
+    assert [axes.get_title() for axes in drawing.axes] == [
+        "Deletion, low is good",
+        "Insertion, high is good",
+    ]
+    for axes in drawing.axes:
+        assert axes.get_xlabel() == "share of all pixels s (%)"
+        assert axes.get_ylabel() == "balanced accuracy"
+        assert np.asarray(axes.lines[0].get_xdata())[-1] == 100
+    (legend,) = drawing.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["first", "second"]
+
+
+def test_the_best_is_on_top_with_its_interval() -> None:
+    with style():
+        deletion, insertion = dots(FOUND, PANELS, "").axes
+    assert [t.get_text() for t in deletion.get_yticklabels()] == ["first", "second"]
+    assert [t.get_text() for t in insertion.get_yticklabels()] == ["second", "first"]
+    assert "all pixels" in insertion.get_xlabel()
+    low, high = np.asarray(insertion.lines[0].get_xdata()).tolist()
+    own = FOUND["all"]["second"].summary("insertion")
+    assert (low, high) == (own.low, own.high)
+
+
+def test_no_two_lines_look_the_same_and_the_first_is_thickest() -> None:
+    titles = [variant.title for variant in ALL]
+    looks = lines(titles)
+    assert len({(look.color, str(look.linestyle)) for look in looks.values()}) == len(titles)
+    for group in (titles, ["a", "b", "c", "d", "e"]):
+        drawn = list(lines(group).values())
+        assert drawn[0].linewidth == max(look.linewidth for look in drawn)
+
+
+def test_grids_name_explainers_and_images() -> None:
+    maps = {Variant("one way", "saliency"): torch.rand(2, 1, 8, 8)}
+    with style():
+        drawing = map_grid(torch.rand(2, 1, 8, 8), maps, ["a", "b"], "title")
+    assert [axes.get_title() for axes in drawing.axes[:2]] == ["image", "one way"]
+    assert [axes.get_ylabel() for axes in drawing.axes if axes.get_ylabel()] == ["a", "b"]
+
+
+def test_a_figure_is_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
+    kept = []
+    for home in ("a", "b"):
+        with style():
+            assert save_figure(curves(FOUND, PANELS, ""), tmp_path / home, "c") == "c.png"
+        kept.append((tmp_path / home / "c.svg").read_bytes())
+    assert kept[0] == kept[1]
+    assert b"<svg" in kept[0]

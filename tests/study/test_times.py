@@ -1,0 +1,51 @@
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ssplain.study import Variant, declared, read_results
+from ssplain.study.times import COLUMNS, Row, key, run_times, times_figure
+from tests.study.tiny import digits
+
+VARIANTS = (
+    Variant("SSplain-0", "ssplain-0", {"iterations": 2}),
+    Variant("LIME", "lime", {"samples": 5}),
+    Variant("Saliency", "saliency"),
+)
+
+
+def test_times_are_taken_once_for_each_image(tmp_path: Path) -> None:
+    study = replace(declared("times"), variants=VARIANTS)
+    scenes = {"mnist": digits(3)}
+    record = run_times(study, scenes.get, tmp_path)
+    assert record.settings == {"mnist": 3}
+    assert record.images == 3
+    rows = list(csv.DictReader((tmp_path / "times/times.csv").read_text().splitlines()))
+    assert tuple(rows[0]) == COLUMNS
+    assert [row["explainer"] for row in rows] == ["SSplain-0", "LIME", "Saliency"]
+    found = read_results(tmp_path / "times", "times").found["times"]
+    own, ours = (found[key("mnist", t)].values["seconds"] for t in ("LIME", "SSplain-0"))
+    assert float(rows[1]["ms per image"]) == pytest.approx(1e3 * float(own.mean()), rel=1e-3)
+    assert float(rows[1]["times SSplain-0"]) == pytest.approx(float(own.mean() / ours.mean()), 1e-3)
+    assert float(rows[1]["times SSplain in the paper"]) == pytest.approx(0.21 / 1.58, abs=1e-4)
+    assert rows[2]["times SSplain in the paper"] == ""
+    assert len(own) == 3
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
+    table = (tmp_path / "times/times.csv").read_bytes()
+    run_times(study, scenes.get, tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()} == kept
+    assert (tmp_path / "times/times.csv").read_bytes() == table
+
+
+def test_the_figure_is_labelled() -> None:
+    rows: list[Row] = [
+        ("mnist", "SSplain-0", "ssplain", 3, 1.0, 0.0, 1.0, 1.0),
+        ("mnist", "Saliency", "gradient", 3, 0.5, 0.0, 0.5, ""),
+    ]
+    drawing = times_figure(rows)
+    (axes,) = drawing.axes
+    assert axes.get_xscale() == "log"
+    assert axes.get_title() == "MNIST"
+    assert "SSplain-0" in axes.get_xlabel()
+    assert [t.get_text() for t in drawing.legends[0].get_texts()] == ["here", "in the paper"]
