@@ -12,7 +12,8 @@ from ssplain.cli.train import VALIDATION, train
 from ssplain.errors import SSplainError
 from ssplain.models import load
 from ssplain.models.train_rop import FURTHER
-from ssplain.vessels.simulate import CLASSES, simulate
+from ssplain.vessels.simulate import simulate
+from ssplain.vessels.simulate_disease import CLASSES
 
 app = typer.Typer()
 app.command()(train)

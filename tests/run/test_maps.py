@@ -5,6 +5,7 @@ import torch
 
 from ssplain.data import bundled
 from ssplain.explain import make
+from ssplain.explain.protocol import ChannelRule, Progress
 from ssplain.explain.targets import Target
 from ssplain.models import load
 from ssplain.run import Store, maps_in_pieces
@@ -17,7 +18,14 @@ class Counted:
         self.seen = 0
         self.stop = stop
 
-    def attribute(self, inputs: torch.Tensor, target: Target = None) -> torch.Tensor:
+    def attribute(
+        self,
+        inputs: torch.Tensor,
+        target: Target = None,
+        *,
+        over: ChannelRule = "mean",
+        progress: Progress | None = None,
+    ) -> torch.Tensor:
         if self.stop is not None and self.seen >= self.stop:
             raise KeyboardInterrupt
         self.seen += len(inputs)
