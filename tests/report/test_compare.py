@@ -35,6 +35,17 @@ def test_two_rows_per_image_and_a_column_per_explainer() -> None:
     assert scores[199].sum() > scores[110].sum() > scores[0].sum()
 
 
+def test_dark_means_nothing_in_every_panel() -> None:
+    silent, even = torch.zeros(1, 1, 4, 4), torch.full((1, 1, 4, 4), 0.5)
+    even[..., 0, 0] = 1.0
+    compared = [Compared(method(n), m, 0.1) for n, m in (("lime", silent), ("random", even))]
+    _, lime, random = comparison(torch.rand(1, 1, 4, 4), compared).axes[:3]
+    dark = np.asarray(lime.images[0].get_array()).reshape(16, 3)
+    half = np.asarray(random.images[0].get_array()).reshape(16, 3)
+    assert (dark == dark[0]).all()
+    assert dark[0].sum() < half[1].sum() < half[0].sum()
+
+
 def test_nothing_to_compare_is_said() -> None:
     with pytest.raises(SSplainError, match="nothing to compare"):
         comparison(torch.rand(1, 1, 4, 4), [Compared(method("lime"), None, 0.0, "cannot")])

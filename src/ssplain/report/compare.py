@@ -63,7 +63,7 @@ def comparison(
             above[0].set_ylabel(names[i], size=8)
         for column, (_, maps) in enumerate(shown, start=1):
             top = top_k(maps[i : i + 1], torch.tensor([round(share * maps[i].numel())]))
-            above[column].imshow(heat(maps[i].clamp(min=0), everywhere), interpolation="nearest")
+            above[column].imshow(heat(maps[i], everywhere, low=0.0), interpolation="nearest")
             below[column].imshow(top_view(image, top[0]), interpolation="nearest")
     for ax, title in zip(grid[0], ["image", *(title for title, _ in shown)], strict=True):
         ax.set_title(_two_lines(title), size=8)

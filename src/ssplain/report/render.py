@@ -38,26 +38,37 @@ def grey(image: Tensor, *, low: float = 0.0, high: float = 1.0) -> Picture:
     return _bytes(shown.transpose(1, 2, 0))
 
 
-def unit_scores(scores: Tensor, support: Tensor) -> _Numbers:
+def unit_scores(scores: Tensor, support: Tensor, low: float | None = None) -> _Numbers:
     """Map scores `(1, H, W)` to [0, 1] for display: the support's range, zero outside it.
 
     A constant map is shown as one half, not as nothing and not as NaN.
 
+    Args:
+        scores: what to show.
+        support: where to show it.
+        low: the score that becomes 0, and all below it; None for the lowest on the support. A map
+            with nothing above it is 0 everywhere.
+
     >>> import torch
     >>> unit_scores(torch.tensor([[[2.0, 4.0]]]), torch.tensor([[[True, True]]]))
     array([[0., 1.]])
+    >>> unit_scores(torch.tensor([[[2.0, 4.0]]]), torch.tensor([[[True, True]]]), low=0.0)
+    array([[0.5, 1. ]])
     """
     values = scores[0].detach().cpu().double().numpy()
     inside = support[0].cpu().numpy().astype(bool)
     shown = np.zeros_like(values)
     if inside.any():
-        low, high = values[inside].min(), values[inside].max()
-        shown[inside] = (values[inside] - low) / (high - low) if high > low else 0.5
+        flat = 0.5 if low is None else 0.0
+        lowest = values[inside].min() if low is None else low
+        highest = values[inside].max()
+        above = (values[inside] - lowest).clip(min=0)
+        shown[inside] = above / (highest - lowest) if highest > lowest else flat
     return shown
 
 
-def heat(scores: Tensor, support: Tensor) -> Picture:
-    """Show scores `(1, H, W)` in colours on the support, black outside.
+def heat(scores: Tensor, support: Tensor, low: float | None = None) -> Picture:
+    """Show scores `(1, H, W)` in colours on the support, black outside; as in `unit_scores`.
 
     >>> import torch
     >>> heat(torch.tensor([[[0.0, 1.0, 0.5]]]), torch.tensor([[[False, True, True]]]))[0, 0]
@@ -65,7 +76,7 @@ def heat(scores: Tensor, support: Tensor) -> Picture:
     """
     inside = support[0].cpu().numpy().astype(bool)
     # start at 0.15: the lowest scores must still be told from the background
-    colours = colormaps["inferno"](0.15 + 0.85 * unit_scores(scores, support))[..., :3]
+    colours = colormaps["inferno"](0.15 + 0.85 * unit_scores(scores, support, low))[..., :3]
     return _bytes(colours * inside[..., None])
 
 
