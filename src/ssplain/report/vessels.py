@@ -108,7 +108,7 @@ def branch_numbers(tree: VesselTree, count: int = 15) -> dict[str, tuple[float, 
         >>> image = np.zeros((20, 60))
         >>> image[8:13, 5:55] = 1
         >>> branch_numbers(trace(image))
-        {'1': (10.0, 29.0)}
+        {'1': (10.0, 30.0)}
     """
     middles = {b.label: b.points[len(b.points) // 2] for b in tree.branches[:count]}
     return {str(label): (float(row), float(column)) for label, (row, column) in middles.items()}
