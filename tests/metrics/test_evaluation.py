@@ -119,3 +119,14 @@ def test_a_file_brings_everything_back_in_order() -> None:
     assert torch.equal(back.grid, found.grid)
     assert torch.equal(back.labels, found.labels)
     assert str(back.summary("insertion")) == str(found.summary("insertion"))
+
+
+def test_pairs_balance_accuracies_and_leave_out_images_without_a_score() -> None:
+    labels, none = torch.tensor([0, 0, 0, 1]), torch.zeros(0)
+    scores = (
+        {"insertion": torch.tensor([1.0, 1, 1, 0]), "recall": torch.tensor([1, 0.5, math.nan, 1])},
+        {"insertion": torch.zeros(4), "recall": torch.tensor([0, math.nan, 0, 0.5])},
+    )
+    first, second = (Evaluation(values, {}, none, labels) for values in scores)
+    assert first.against(second, "insertion").difference.value == pytest.approx(0.5)
+    assert first.against(second, "recall").difference.value == pytest.approx(0.75)

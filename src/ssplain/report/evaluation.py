@@ -24,6 +24,7 @@ COLUMNS = (
     "difference low",
     "difference high",
 )
+SHADES = (*range(0, 20, 2), *range(1, 20, 2))  # of tab20: the dark ones first
 TITLES = {
     "insertion": "insertion: balanced accuracy, high is good",
     "deletion": "deletion: balanced accuracy, low is good",
@@ -86,7 +87,7 @@ def evaluation_figure(found: Evaluations, axis: str = "support", *, log: bool = 
     share = {"all": "all pixels", "support": "the support", "kappa": "the brightness"}[axis]
     for axes, measure in zip(grid, measures, strict=False):
         for at, (name, one) in enumerate(found.items()):
-            colour = colormaps["tab20"](at % 20)
+            colour = colormaps["tab20"](SHADES[(at - 1) % len(SHADES)])
             axes.plot(
                 one.grid.tolist(),
                 one.curves[measure].tolist(),
@@ -99,6 +100,7 @@ def evaluation_figure(found: Evaluations, axis: str = "support", *, log: bool = 
         axes.set_xlabel(f"share of {share}", fontsize=9)
         if log:
             axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:g}")
         axes.set_xlim(float(evaluation.grid[1]) if log else 0, 1)
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
