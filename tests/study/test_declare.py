@@ -1,4 +1,5 @@
 import pytest
+from torch import nn
 
 from ssplain.errors import SSplainError
 from ssplain.explain.registry import make, names
@@ -35,7 +36,7 @@ def test_comparisons_have_the_eleven_explainers_and_three_controls() -> None:
 
 def test_every_explainer_takes_its_settings() -> None:
     model = small(channels=3)
-    model.add_module("inception5b", model.conv)  # the layer that the paper names
+    model.add_module("inception5b", nn.Conv2d(3, 4, 1))  # the layer that the paper names
     for study in STUDIES.values():
         for variant in study.variants:
             for dataset in study.dataset.split(", "):
