@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib as mpl
+from cycler import cycler
 from matplotlib.figure import Figure
 
 from ssplain.files import write_whole
@@ -89,6 +90,7 @@ def style() -> Iterator[None]:
             "grid.color": "#E6E6E6",
             "grid.linewidth": 0.6,
             "axes.axisbelow": True,
+            "axes.prop_cycle": cycler(color=[BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY]),
             "svg.hashsalt": "ssplain",
             "savefig.dpi": 130,
         }
