@@ -10,22 +10,33 @@ from ssplain.errors import SSplainError
 from ssplain.models import LeNet5, card, load, save
 from ssplain.models.card import BUNDLED, CARD, WEIGHTS, fingerprint, folder_of
 from ssplain.models.train import accuracy, predict
+from ssplain.models.train_rop import CLASSES as GRADES
+from ssplain.models.train_rop import judge
 
-NEEDED = {"lenet5-mnist": 0.9853, "lenet5-fmnist": 0.8867}
+NEEDED = {"googlenet-rop": 0.91, "lenet5-mnist": 0.9853, "lenet5-fmnist": 0.8867}
 
 
 @pytest.mark.parametrize("name", list(NEEDED))
 def test_bundled_cards_tell_what_is_in_the_package(name: str) -> None:
     found = card(name)
-    assert (found.name, found.architecture) == (name, "lenet5")
-    assert found.classes == CLASSES[found.dataset]
-    assert (found.channels, found.size) == (1, (28, 28))
+    assert name == found.name == f"{found.architecture}-{found.dataset}"
+    assert found.classes == (CLASSES | {"rop": GRADES})[found.dataset]
+    assert (found.channels, found.size) == (1, tuple(bundled(found.dataset)[0].shape[-2:]))
     assert date.fromisoformat(found.date) <= date.today()  # noqa: DTZ011
     assert found.sha256 == fingerprint(folder_of(name) / WEIGHTS)
     assert found.accuracy >= NEEDED[name]
 
 
-@pytest.mark.parametrize("name", list(NEEDED))
+def test_the_bundled_googlenet_is_as_good_as_its_card_says() -> None:
+    images, labels = bundled("rop")
+    verdict = judge(load("googlenet-rop"), images, labels)
+    assert verdict.balanced_accuracy == pytest.approx(card("googlenet-rop").accuracy, abs=1e-6)
+    assert verdict.balanced_accuracy >= NEEDED["googlenet-rop"]
+    for name, recall in zip(GRADES, verdict.recalls, strict=True):
+        assert f"{name} {recall:.0%}" in card("googlenet-rop").note
+
+
+@pytest.mark.parametrize("name", ["lenet5-mnist", "lenet5-fmnist"])
 def test_bundled_models_are_as_good_as_their_cards(name: str) -> None:
     images, labels = bundled(card(name).dataset)
     share, spread = card(name).accuracy, 3 * (0.25 / 500) ** 0.5

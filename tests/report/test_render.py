@@ -118,4 +118,5 @@ def test_page_needs_nothing_else_and_escapes_text(result: Explanation) -> None:
     assert "A &amp; B" in html
     assert "&lt;b&gt;<br>x" in html
     assert 'src="data:image/png;base64,' in html
-    assert "http" not in html
+    assert "http:" not in html
+    assert "https:" not in html

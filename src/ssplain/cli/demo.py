@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from ssplain.explain import Explanation
     from ssplain.metrics import Kept
     from ssplain.models import ModelCard
@@ -24,12 +26,13 @@ class Part:
     dataset: str
     model: str
     title: str
-    images: int = 100
+    images: int
 
 
 PARTS = (
-    Part("mnist", "lenet5-mnist", "MNIST: handwritten digits"),
-    Part("fmnist", "lenet5-fmnist", "Fashion-MNIST: clothes"),
+    Part("rop", "googlenet-rop", "Simulated fundus images: plus disease", 3),
+    Part("mnist", "lenet5-mnist", "MNIST: handwritten digits", 100),
+    Part("fmnist", "lenet5-fmnist", "Fashion-MNIST: clothes", 100),
 )
 NOTE = (
     "Each row: the image, the scores of SSplain, what the feasible mask keeps, and the top 5 % of "
@@ -59,7 +62,7 @@ def demo(
 def _explain(part: Part, folder: Path) -> "Section":
     """Explain the images of one data set, say what came out, and leave some as files to try."""
     from ssplain import report
-    from ssplain.data import bundled
+    from ssplain.data import bundled, bundled_truth
     from ssplain.explain import SSplain, preset
     from ssplain.metrics import kept_and_removed
     from ssplain.models import card, load
@@ -77,10 +80,13 @@ def _explain(part: Part, folder: Path) -> "Section":
         f"{float(result.kept_share.mean()):.0%} kept pixels the target's probability is "
         f"{float(kept.only.mean()):.2f} on average, without them {float(kept.without.mean()):.2f}."
     )
-    return _section(part, card(part.model), result, kept)
+    truth = bundled_truth("rop").relevance if part.dataset == "rop" else None
+    return _section(part, card(part.model), result, kept, truth=truth)
 
 
-def _section(part: Part, about: "ModelCard", result: "Explanation", kept: "Kept") -> "Section":
+def _section(
+    part: Part, about: "ModelCard", result: "Explanation", kept: "Kept", *, truth: "Tensor | None"
+) -> "Section":
     """Return the page's part for one data set: the first image of each class."""
     from ssplain import report
     from ssplain.report.page import Section
@@ -96,14 +102,17 @@ def _section(part: Part, about: "ModelCard", result: "Explanation", kept: "Kept"
             f"only mask: p = {float(kept.only[i]):.3f}",
             f"without: p = {float(kept.without[i]):.3f}",
         )
+        taken_for = _verdict(about, result, i)
         row: list[str | Picture] = [
-            f"{about.classes[wanted]}\np = {float(kept.whole[i]):.3f}",
+            f"{about.classes[wanted]}\np = {float(kept.whole[i]):.3f}\n{taken_for}",
             report.grey(image),
             report.heat(result.scores[i], result.support[i]),
             report.mask_view(image, result.mask[i]),
             report.top_view(image, top[i]),
             "\n".join(said),
         ]
+        if truth is not None:
+            row.insert(2, report.heat(truth[i], result.support[i], low=0.0))
         rows.append(row)
     settings = result.settings
     note = (
@@ -111,4 +120,17 @@ def _section(part: Part, about: "ModelCard", result: "Explanation", kept: "Kept"
         f"{settings['budget']:.0%} of the non-zero pixels, lambda {settings['tv_weight']:g}, "
         f"rho {settings['rho']:g}, lr {settings['lr']:g}, {settings['iterations']} iterations."
     )
+    if truth is not None:
+        columns.insert(2, "planted disease")
+        note += (
+            " The third column is the truth that the simulation planted: where the disease is and "
+            "how strong. The model saw the image only."
+        )
     return Section(part.title, note, columns, rows)
+
+
+def _verdict(about: "ModelCard", result: "Explanation", i: int) -> str:
+    """Say what the model takes an image for."""
+    chosen = int(result.probabilities[i].argmax())
+    right = chosen == int(result.target[i])
+    return "recognised" if right else f"taken for\n{about.classes[chosen]}"

@@ -18,8 +18,8 @@ ImageFiles = Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, 
 ModelSource = Annotated[
     str,
     typer.Option(
-        help="Bundled name (lenet5-mnist, lenet5-fmnist), folder written by `ssplain train`, "
-        ".safetensors (with --architecture), .pt2, or package.module:function."
+        help="Bundled name (googlenet-rop, lenet5-mnist, lenet5-fmnist), folder written by "
+        "`ssplain train`, .safetensors (with --architecture), .pt2, or package.module:function."
     ),
 ]
 Architecture = Annotated[

@@ -16,7 +16,7 @@ CARD, WEIGHTS = "card.json", "weights.safetensors"
 _HOME = Path(__file__).parents[1] / "assets" / "models"
 
 # the models that come with the package: each is a folder of assets/models
-BUNDLED = ("lenet5-mnist", "lenet5-fmnist")
+BUNDLED = ("googlenet-rop", "lenet5-mnist", "lenet5-fmnist")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
     Args:
         source: One of
 
-            - a bundled name: "lenet5-mnist" or "lenet5-fmnist";
+            - a bundled name: "googlenet-rop", "lenet5-mnist" or "lenet5-fmnist";
             - a folder that `ssplain train` wrote;
             - a `.safetensors` file of weights, whose network `architecture` names;
             - a `.pt2` file from `torch.export.save`;

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ssplain.report.render import Picture, enlarge, png_bytes
 
+_SMALL = 112  # pixels; pictures of fewer are enlarged to as many, without smoothing
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?( ?%)?")
 
 
@@ -131,8 +132,9 @@ def _cell(content: Cell, column: str) -> str:
     if isinstance(content, str):
         lines = "<br>".join(map(escape, content.splitlines()))
         return f'<td class="{_kind(content)}">{lines}</td>'
-    source = data_url(png_bytes(enlarge(content, 112)), "image/png")
-    return f'<td><img alt="{escape(column)}" src="{source}"></td>'
+    source = data_url(png_bytes(enlarge(content, _SMALL)), "image/png")
+    large = ' class="large"' if content.shape[1] > _SMALL else ""
+    return f'<td><img{large} alt="{escape(column)}" src="{source}"></td>'
 
 
 def _kind(content: Cell) -> str:
