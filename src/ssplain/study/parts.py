@@ -19,6 +19,12 @@ from ssplain.study.tables import curves_csv
 
 FIGURE_IMAGES, EXAMPLE_IMAGES = 4, 10
 EXAMPLES = "examples.npz"
+AXES = {
+    "all": "the share of all pixels, as in the paper",
+    "support": "the support alone",
+    "kappa": "the share of the brightness",
+}
+DRAWN = ("all", "support")
 
 
 class Part(Protocol):
@@ -37,24 +43,23 @@ def _panels(axis: str) -> list[Panel]:
 
 
 def _curves(work: Gathered, folder: Path) -> Iterator[Shown]:
-    places = {"all": "the share of all pixels, as in the paper", "support": "the support alone"}
-    for axis in (axis for axis, _ in work.study.axes if axis in places):
+    for axis in (axis for axis, _ in work.study.axes if axis in DRAWN):
         drawing = curves(work.found, _panels(axis), work.note)
         yield Shown(
             save_figure(drawing, folder, f"curves-{axis}"),
-            f"Mean curves over {places[axis]}; pixels enter or leave from the highest score on.",
+            f"Mean curves over {AXES[axis]}; pixels enter or leave from the highest score on.",
         )
     for axis, points in work.study.axes:
         table = f"measures-{axis}.csv"
         write_whole(folder / table, evaluation_csv(work.found[axis]).encode())
         yield Shown(
             table,
-            f"Areas under the curves over {axis} and other measures, with 95 % intervals of a "
-            "class-stratified bootstrap, and the paired difference to the first explainer.",
+            f"Areas under the curves over {AXES[axis]}, and other measures, with 95 % intervals of "
+            "a class-stratified bootstrap, and the paired difference to the first explainer.",
         )
         table = f"curves-{axis}.csv"
         write_whole(folder / table, curves_csv(work.found[axis]).encode())
-        yield Shown(table, f"The mean curves over {axis} at {points} points.")
+        yield Shown(table, f"The mean curves over {AXES[axis]}, at {points} points.")
 
 
 def _areas(work: Gathered, folder: Path) -> Iterator[Shown]:
