@@ -26,7 +26,7 @@ SETS = {
     "fmnist": ("lenet5-fmnist", 100),
     "rop": ("googlenet-rop", 8),
 }
-PATIENCE = 5.0  # seconds after which an explainer is not measured again
+PATIENCE = 10.0  # seconds after which an explainer and SSplain beside it are not measured again
 
 
 def cases(images: int | None = None) -> Iterator[Case]:
@@ -71,7 +71,7 @@ def times(dataset: str, model: str, count: int, repeats: int = 5) -> Iterator[Ca
             continue
         theirs, pairs = call(name), list[tuple[float, float]]()
         make(name, network, dataset).attribute(images[:1], labels[:1])
-        while len(pairs) < repeats and sum(a for a, _ in pairs) < PATIENCE:
+        while len(pairs) < repeats and sum(map(sum, pairs)) < PATIENCE:
             pairs.append((seconds(theirs), seconds(ours)))
         spent = [1e3 * a / count for a, _ in pairs]
         yield {
