@@ -34,7 +34,7 @@ def evaluate(
     explainers: Annotated[
         str, typer.Option(help="Names with commas between, or 'all'; the first is compared with.")
     ] = "all",
-    images: Annotated[int, typer.Option(min=1, help="How many, evenly spread.")] = 100,
+    images: Annotated[int, typer.Option(min=1, help="How many, from the first on.")] = 100,
     axis: Annotated[
         str, typer.Option(help="Steps over 'support' pixels, 'all' pixels (the paper) or 'kappa'.")
     ] = "support",
@@ -77,7 +77,7 @@ def evaluate(
     model, store = load(MODELS[dataset]), Store(out / "kept")
     made_by = {name: make(name, model, dataset, seed=seed) for name in chosen}
     every, answers = bundled(dataset)
-    rows = torch.linspace(0, len(every) - 1, min(images, len(every))).round().long()
+    rows = torch.arange(min(images, len(every)))
     X = every[rows]
     labels = answers[rows] if target == "label" else None
     truth, trees = _vessels(X, rows) if dataset == "rop" else (None, None)
