@@ -60,3 +60,19 @@ def pictures(n: int = 3, channels: int = 1, shape: tuple[int, int] = (12, 10)) -
     generator = torch.Generator().manual_seed(2)
     images = torch.rand(n, channels, *shape, generator=generator)
     return images * (torch.rand(n, 1, *shape, generator=generator) > 0.5)
+
+
+def tiny(channels: int = 1, classes: int = 3, shape: tuple[int, int] = (9, 7)) -> nn.Module:
+    """Return a model for images of one size, with an activation in place."""
+    torch.manual_seed(1)
+    return nn.Sequential(
+        nn.Conv2d(channels, 4, 3, padding=1),
+        nn.ReLU(inplace=True),
+        nn.Flatten(),
+        nn.Linear(4 * shape[0] * shape[1], classes),
+    )
+
+
+def sparse_images(n: int = 4, channels: int = 1, shape: tuple[int, int] = (9, 7)) -> Tensor:
+    """Return images for `tiny`."""
+    return pictures(n, channels, shape)

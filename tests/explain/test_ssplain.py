@@ -1,8 +1,7 @@
+"""Calling SSplain: presets, images, targets, starts, supports, own constraints, memory."""
+
 import gc
-import json
-import math
 import tracemalloc
-from pathlib import Path
 
 import pytest
 import torch
@@ -11,24 +10,17 @@ from scipy import ndimage
 from torch import Tensor, nn
 
 import ssplain
-from ssplain import Explanation, SSplain, SSplainError, preset
+from ssplain import SSplain, SSplainError, preset
+from ssplain.models import OnBackground
 from ssplain.solve import Constraint, Term
+from tests.explain.small import sparse_images, tiny
 
 
-def tiny(channels: int = 1, classes: int = 3, shape: tuple[int, int] = (9, 7)) -> nn.Module:
-    torch.manual_seed(1)
-    return nn.Sequential(
-        nn.Conv2d(channels, 4, 3, padding=1),
-        nn.ReLU(inplace=True),
-        nn.Flatten(),
-        nn.Linear(4 * shape[0] * shape[1], classes),
-    )
+class Unnormalised(nn.Module):
+    """From images with mean and deviation 1/2 taken out to what they were."""
 
-
-def sparse_images(n: int = 4, channels: int = 1, shape: tuple[int, int] = (9, 7)) -> Tensor:
-    generator = torch.Generator().manual_seed(2)
-    images = torch.rand(n, channels, *shape, generator=generator)
-    return images * (torch.rand(n, 1, *shape, generator=generator) > 0.5)
+    def forward(self, x: Tensor) -> Tensor:
+        return (x + 1) / 2
 
 
 class TestPresets:
@@ -54,115 +46,6 @@ class TestPresets:
     def test_unknown_name(self) -> None:
         with pytest.raises(SSplainError, match=r"'cifar'.*rop, mnist, fmnist"):
             preset("cifar")
-
-
-class TestResult:
-    @pytest.mark.parametrize("norm", ["l0", "l1"])
-    def test_mask_is_feasible(self, norm: str) -> None:
-        images = sparse_images()
-        result = SSplain(tiny(), norm=norm, budget=0.3).explain(images)  # type: ignore[arg-type]
-        assert not bool((result.mask != 0)[~result.support].any())
-        assert float(result.mask.min()) >= 0
-        assert float(result.mask.max()) <= 1
-        size = result.support.flatten(1).sum(1)
-        if norm == "l0":
-            assert bool(((result.mask != 0).flatten(1).sum(1) <= 0.3 * size).all())
-        else:
-            for scores, mask, inside in zip(
-                result.scores, result.mask, result.support, strict=True
-            ):
-                largest = scores[inside].sort(descending=True).values
-                radius = largest[: int(0.3 * int(inside.sum()))].sum().clamp(min=0)
-                assert float(mask.sum()) <= float(radius) + 1e-4
-
-    def test_everything_outside_the_support_ranks_last(self) -> None:
-        result = SSplain(tiny(), lr=0.3).explain(sparse_images())
-        for scores, inside in zip(result.scores, result.support, strict=True):
-            assert float(scores[~inside].max()) < float(scores[inside].min())
-        assert float(result.scores.min()) < 0  # the case where zero would not do
-
-    def test_outside_is_zero_where_that_ranks_last(self) -> None:
-        result = SSplain(tiny(), lr=1e-4, iterations=1).explain(sparse_images())
-        assert float(result.scores[~result.support].abs().max()) == 0
-
-    def test_top_marks_a_share_of_all_pixels_within_the_support(self) -> None:
-        result = SSplain(tiny()).explain(sparse_images())
-        top = result.top(0.1)
-        assert top.flatten(1).sum(1).tolist() == [round(0.1 * 63)] * 4
-        for chosen, scores in zip(top, result.scores, strict=True):
-            assert float(scores[chosen].min()) >= float(scores[~chosen].max())
-        assert torch.equal(result.top(1.0), result.support)
-        with pytest.raises(SSplainError, match=r"share=1\.5"):
-            result.top(1.5)
-
-    def test_history_tells_objective_and_residuals(self) -> None:
-        images = sparse_images()
-        model = tiny()
-        result = SSplain(model, iterations=7).explain(images, 1)
-        history = result.history
-        assert history.primal.shape == history.dual.shape == history.objective.shape == (4, 7)
-        start = images / images.amax((1, 2, 3), keepdim=True)
-        loss = nn.functional.cross_entropy(
-            model(images * start), torch.ones(4, dtype=torch.long), reduction="none"
-        )
-        torch.testing.assert_close(history.terms["loss"][:, 0], loss.detach())
-        total = history.terms["loss"] + history.terms["total_variation"]
-        torch.testing.assert_close(history.objective, total)
-
-    def test_save_and_load(self, tmp_path: Path) -> None:
-        result = SSplain(tiny()).explain(sparse_images(), "posterior")
-        result.save(tmp_path / "out")
-        again = Explanation.load(tmp_path / "out")
-        for name in ("images", "support", "scores", "mask", "target", "probabilities"):
-            assert torch.equal(getattr(again, name), getattr(result, name))
-        assert torch.equal(again.history.objective, result.history.objective)
-        assert again.settings == result.settings
-        assert again.settings["target"] == "posterior"
-        assert sorted(p.name for p in tmp_path.rglob("*")) == [
-            "explanation.npz",
-            "manifest.json",
-            "out",
-        ]
-
-    def test_same_call_gives_same_bytes(self, tmp_path: Path) -> None:
-        for name in ("a", "b"):
-            SSplain(tiny(), start="random", seed=3).explain(sparse_images()).save(tmp_path / name)
-        for file in ("explanation.npz", "manifest.json"):
-            assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-
-    def test_manifest_changes_with_model_and_image(self) -> None:
-        images = sparse_images()
-        manifest = SSplain(tiny()).explain(images).manifest()
-        other = tiny()
-        with torch.no_grad():
-            other[0].bias[0] += 1  # type: ignore[index]
-        changed = SSplain(other).explain(images + (images > 0) * 0.01).manifest()
-        assert manifest["settings"]["model"]["sha256"] != changed["settings"]["model"]["sha256"]
-        assert set(manifest["images"]).isdisjoint(changed["images"])
-        json.dumps(manifest)
-
-    @pytest.mark.parametrize("damage", ["missing", "truncated", "manifest", "format"])
-    def test_loading_damaged_folder_is_one_sentence(self, tmp_path: Path, damage: str) -> None:
-        folder = tmp_path / "out"
-        SSplain(tiny()).explain(sparse_images()).save(folder)
-        if damage == "missing":
-            (folder / "explanation.npz").unlink()
-        elif damage == "truncated":
-            content = (folder / "explanation.npz").read_bytes()
-            (folder / "explanation.npz").write_bytes(content[: len(content) // 2])
-        elif damage == "manifest":
-            (folder / "manifest.json").write_text("{")
-        else:
-            (folder / "manifest.json").write_text('{"format": 99, "settings": {}}')
-        with pytest.raises(SSplainError, match=r"explain(ed)? |explanation"):
-            Explanation.load(folder)
-
-    def test_one_of_many(self) -> None:
-        result = SSplain(tiny()).explain(sparse_images())
-        assert [float(r.scores.sum()) for r in result] == result.scores.flatten(1).sum(1).tolist()
-        assert torch.equal(result[-1].mask, result.mask[3:])
-        with pytest.raises(IndexError):
-            result[4]
 
 
 class TestCall:
@@ -253,6 +136,26 @@ class TestCall:
         everywhere = SSplain(tiny(), support=None).explain(images)
         assert bool(everywhere.support.all())
 
+    def test_otsu_parts_each_image_at_its_own_level(self) -> None:
+        """Two images of two groups each, the darker one's bright group below the other's dark."""
+        high = sparse_images(2) > 0.5
+        noise = 0.01 * torch.rand(high.shape, generator=torch.Generator().manual_seed(3))
+        images = torch.where(high, 0.3, 0.05) + noise
+        images[1] += 0.6
+        assert torch.equal(SSplain(tiny(), support="otsu").explain(images).support, high)
+
+    def test_a_background_that_is_not_zero(self) -> None:
+        """Normalised images give the same mask as the images they were made from."""
+        model, images = tiny(), sparse_images()
+        expected = SSplain(model).explain(images, 0)
+        normalised, black = 2 * images - 1, -1.0
+        trained = nn.Sequential(Unnormalised(), model)
+        seen = SSplain(OnBackground(trained, black), channels=1)
+        found = seen.explain(normalised - black, 0)
+        assert torch.equal(found.support, expected.support)
+        torch.testing.assert_close(found.probabilities, expected.probabilities)
+        torch.testing.assert_close(found.scores, expected.scores, rtol=0, atol=1e-4)
+
     def test_equal_values_keep_what_is_connected(self) -> None:
         """A flat bar is cut from its rim inwards, not from the bottom up."""
         image = torch.zeros(1, 1, 9, 7)
@@ -332,104 +235,6 @@ class TestOwnConstraints:
         assert float((free.scores - free.scores.flip(-1)).abs().max()) > 0.1
         assert set(result.history.terms) == {"loss", "total_variation", "mean"}
         assert result.settings["constraints"] == ["symmetric"]
-
-
-class TestBadInput:
-    @pytest.mark.parametrize(
-        ("settings", "message"),
-        [
-            ({"budget": 0}, "budget=0 "),
-            ({"budget": 1.2}, "budget=1.2"),
-            ({"budget": math.nan}, "budget=nan"),
-            ({"norm": "l2"}, "norm='l2'.*'l0' or 'l1'"),
-            ({"lr": 0}, "lr=0.*above 0"),
-            ({"lr": math.nan}, "lr=nan"),
-            ({"rho": -1}, "rho=-1"),
-            ({"tv_weight": -0.1}, "tv_weight=-0.1"),
-            ({"iterations": 0}, "iterations=0.*whole number"),
-            ({"iterations": 2.5}, "iterations=2.5.*whole number"),
-            ({"inner_steps": 0}, "inner_steps=0"),
-            ({"batch_size": 0}, "batch_size=0"),
-            ({"tolerance": -1.0}, "tolerance=-1"),
-            ({"dual_step": -1.0}, "dual_step=-1"),
-            ({"output_kind": "odds"}, "output_kind is 'odds'"),
-        ],
-    )
-    def test_settings(self, settings: dict[str, object], message: str) -> None:
-        with pytest.raises(SSplainError, match=message):
-            SSplain(tiny(), **settings)  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize(
-        ("settings", "message"),
-        [
-            ({"start": "zeros"}, "start='zeros'.*intensity, minmax, ones, random"),
-            ({"start": torch.zeros(3, 3)}, r"start has shape \(3, 3\).*\(9, 7\)"),
-            ({"start": torch.full((9, 7), math.nan)}, "start holds NaN"),
-            ({"support": "otsu"}, "support='otsu'"),
-            ({"support": 2.0}, "Image 0 has an empty support"),
-            ({"support": torch.ones(7, 9)}, r"support has shape \(7, 9\)"),
-        ],
-    )
-    def test_settings_that_need_the_images(self, settings: dict[str, object], message: str) -> None:
-        with pytest.raises(SSplainError, match=message):
-            SSplain(tiny(), **settings).explain(sparse_images())  # type: ignore[arg-type]
-
-    def test_empty_support_names_the_image(self) -> None:
-        images = sparse_images()
-        images[2] = 0
-        with pytest.raises(SSplainError, match="Image 2 has an empty support"):
-            SSplain(tiny()).explain(images)
-
-    @pytest.mark.parametrize("bad", [math.nan, math.inf])
-    def test_non_finite_pixels(self, bad: float) -> None:
-        images = sparse_images()
-        images[1, 0, 3, 3] = bad
-        with pytest.raises(SSplainError, match="Image 1 holds NaN or infinite pixels"):
-            SSplain(tiny()).explain(images)
-
-    @pytest.mark.parametrize(
-        ("images", "message"),
-        [
-            (torch.zeros(2, 2, 1, 9, 7), "shape"),
-            (torch.zeros(0, 1, 9, 7), "shape"),
-            (torch.zeros(9), "shape"),
-            (torch.ones(1, 9, 7, dtype=torch.uint8), "uint8.*divide by 255"),
-            ([[1.0]], "list"),
-        ],
-    )
-    def test_images(self, images: Tensor, message: str) -> None:
-        with pytest.raises(SSplainError, match=message):
-            SSplain(tiny()).explain(images)
-
-    @pytest.mark.parametrize(
-        ("target", "message"),
-        [
-            (3, "Target 3 is out of range: the model has 3 classes, 0 to 2"),
-            (-1, "Target -1 is out of range"),
-            ([0, 1], "2 targets for 4 images"),
-            ([0.5] * 4, "float32"),
-            ("plus", "target='plus'"),
-            (["a"] * 4, "not a whole number"),
-        ],
-    )
-    def test_targets(self, target: object, message: str) -> None:
-        with pytest.raises(SSplainError, match=message):
-            SSplain(tiny()).explain(sparse_images(), target)  # type: ignore[arg-type]
-
-    def test_model_without_gradient(self) -> None:
-        model = tiny()
-        with pytest.raises(SSplainError, match="no gradient"):
-            SSplain(lambda x: model(x).detach()).explain(sparse_images())
-
-    def test_model_that_turns_non_finite_on_masked_images(self) -> None:
-        whole = sparse_images()
-
-        def model(x: Tensor) -> Tensor:
-            logits = x.flatten(1)[:, :3] + x.sum((1, 2, 3))[:, None]
-            return logits / (1.0 if torch.equal(x.detach(), whole) else 0.0)
-
-        with pytest.raises(SSplainError, match="'loss' is not finite for image 0 in iteration 1"):
-            SSplain(model).explain(whole)
 
 
 class TestMemory:

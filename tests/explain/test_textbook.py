@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 import ssplain
 from ssplain import SSplain, preset
-from tests.explain.textbook import textbook
+from ssplain.bench.textbook import textbook
 
 
 @pytest.fixture(scope="module", params=["mnist", "fmnist"])

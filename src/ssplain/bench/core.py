@@ -1,4 +1,4 @@
-"""`ssplain bench core`: the solver against the bare cost of the model, and against a plain loop."""
+"""`ssplain bench core`: SSplain against the bare cost of the model, and the textbook loop."""
 
 import subprocess
 import sys
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ssplain.bench.textbook import textbook
 from ssplain.bench.timing import in_turn, ratio
 from ssplain.data import bundled
 from ssplain.explain import Preset, SSplain, preset
@@ -26,7 +26,7 @@ def cases() -> Iterator[Case]:
     images, labels = bundled("mnist")
     settings = preset("mnist")
     yield _overhead("lenet5", model, images, labels, settings, repeats=7)
-    yield _against_plain_loop(model, images, labels, settings)
+    yield _against_textbook(model, images, labels, settings)
     for batch_size in (2, 8):
         yield _peak_memory(batch_size)
     big = sparse_pictures(4)
@@ -90,62 +90,34 @@ def _overhead(
     }
 
 
-def _against_plain_loop(model: nn.Module, images: Tensor, labels: Tensor, settings: Preset) -> Case:
+def _against_textbook(model: nn.Module, images: Tensor, labels: Tensor, settings: Preset) -> Case:
     """Time SSplain on all images against a loop over single ones, per image."""
     few = 10
     explainer = SSplain(model, **settings)
 
     def loop() -> None:
         for i in range(few):
-            plain_loop(model, images[i, 0], int(labels[i]), settings)
+            textbook(
+                model,
+                images[i, 0],
+                int(labels[i]),
+                budget=settings["budget"],
+                norm=settings["norm"],
+                tv_weight=settings["tv_weight"],
+                rho=settings["rho"],
+                lr=settings["lr"],
+                iterations=settings["iterations"],
+            )
 
     ours, plain = in_turn(lambda: explainer.explain(images, labels), loop, repeats=5)
     return {
-        "case": "speed per image over a plain loop with unfrozen weights, lenet5",
+        "case": "speed per image over the textbook loop with unfrozen weights, lenet5",
         "images": len(images),
         "loop_images": few,
         "ms_per_image": round(1e3 * median(ours) / len(images), 3),
         "loop_ms_per_image": round(1e3 * median(plain) / few, 3),
         "times_faster": round(len(images) / few * ratio(plain, ours), 1),
     }
-
-
-def plain_loop(model: nn.Module, image: Tensor, target: int, settings: Preset) -> Tensor:
-    """Run Algorithm 1 on one image the obvious way: autograd for everything, NumPy for sorting.
-
-    >>> images, labels = bundled("mnist")
-    >>> plain_loop(load("lenet5-mnist"), images[0, 0], 7, preset("mnist")).shape
-    torch.Size([28, 28])
-    """
-    rho, label = settings["rho"], torch.tensor([target])
-    support = image != 0
-    count = int(settings["budget"] * int(support.sum()))
-    m = (image / image.max()).clone().requires_grad_()
-    optimiser = torch.optim.Adam([m], lr=settings["lr"])
-
-    def keep_top(values: Tensor) -> Tensor:
-        flat = values.detach().numpy().ravel()
-        kept = np.zeros_like(flat)
-        best = np.argsort(-np.abs(flat))[:count]
-        kept[best] = flat[best]
-        return torch.from_numpy(kept).view_as(values)
-
-    u1, u2 = torch.zeros_like(image), torch.zeros_like(image)
-    m1, m2 = keep_top(m), m.detach().clamp(0, 1)
-    for _ in range(settings["iterations"]):
-        optimiser.zero_grad()
-        model.zero_grad()
-        masked = m * support
-        loss = nn.functional.cross_entropy(model((image * masked)[None, None]), label)
-        variation = masked.diff(dim=0).abs().sum() + masked.diff(dim=1).abs().sum()
-        penalty = (masked - m1 + u1).square().sum() + (masked - m2 + u2).square().sum()
-        total = loss + settings["tv_weight"] * variation + rho / 2 * penalty
-        torch.autograd.backward(total)
-        optimiser.step()
-        with torch.no_grad():
-            m1, m2 = keep_top(m * support + u1), (m * support + u2).clamp(0, 1)
-            u1, u2 = u1 + rho * (m * support - m1), u2 + rho * (m * support - m2)
-    return (m * support).detach()
 
 
 _MEMORY = """

@@ -50,7 +50,7 @@ def explain(
     ] = None,
     support: Annotated[
         str | None,
-        typer.Option(help="Pixels that count: nonzero, all, or a threshold such as 0.1."),
+        typer.Option(help="Pixels that count: nonzero, otsu, all, or a threshold such as 0.1."),
     ] = None,
     tolerance: Annotated[
         float | None, typer.Option(help="Stop when the residuals are at most this.")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import torch
+from skimage.filters import threshold_otsu
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
@@ -56,9 +57,10 @@ def find_support(images: Tensor, support: Support) -> Tensor:
 
     Args:
         images: `(N, C, H, W)`.
-        support: "nonzero" (any channel differs from zero), a threshold (intensity above it), a
-            tensor (non-zero is inside; one for all images or one per image), a function of the
-            images that returns such a tensor, or None for all pixels.
+        support: "nonzero" (any channel differs from zero), a threshold (intensity above it),
+            "otsu" (a threshold for each image by itself; Otsu, 1979), a tensor (non-zero is
+            inside; one for all images or one per image), a function of the images that returns
+            such a tensor, or None for all pixels.
 
     >>> find_support(torch.tensor([[[[0.0, 0.1, 0.9]]]]), 0.5).flatten().tolist()
     [False, False, True]
@@ -67,12 +69,12 @@ def find_support(images: Tensor, support: Support) -> Tensor:
     if support is None:
         inside = torch.ones(n, 1, height, width, dtype=torch.bool, device=images.device)
     elif isinstance(support, str):
-        if support != "nonzero":
+        if support not in ("nonzero", "otsu"):
             raise SSplainError(
-                f"support={support!r} is not known; use 'nonzero', a threshold, a tensor, a "
-                "function or None."
+                f"support={support!r} is not known; use 'nonzero', 'otsu', a threshold, a tensor, "
+                "a function or None."
             )
-        inside = (images != 0).any(1, keepdim=True)
+        inside = (images != 0).any(1, keepdim=True) if support == "nonzero" else _otsu(images)
     elif isinstance(support, int | float):
         inside = intensity(images) > support
     else:
@@ -85,6 +87,16 @@ def find_support(images: Tensor, support: Support) -> Tensor:
             "pixel could explain anything; leave it out or choose another support."
         )
     return inside
+
+
+def _otsu(images: Tensor) -> Tensor:
+    """Return the bright one of the two groups into which each image's pixels fall apart best."""
+    bright = intensity(images)
+    levels = [
+        threshold_otsu(one[0].cpu().numpy())  # type: ignore[no-untyped-call]
+        for one in bright
+    ]
+    return bright > torch.tensor(levels).to(bright)[:, None, None, None]
 
 
 def pixel_budget(support: Tensor, budget: float) -> Tensor:

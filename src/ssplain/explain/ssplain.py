@@ -50,7 +50,7 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
         lr: learning rate of Adam.
         iterations: K.
         start: "intensity", "minmax", "ones", "random", or a tensor.
-        support: "nonzero", a threshold, a tensor, a function of the images, or None.
+        support: "nonzero", "otsu", a threshold, a tensor, a function of the images, or None.
         dual_step: step of the dual update; None takes rho as printed in the paper, 1 is the
             textbook's.
         inner_steps: Adam steps per iteration.

@@ -1,6 +1,6 @@
 """What is explained: adapters for any model, LeNet-5, GoogLeNet, loading, cards and training."""
 
-from ssplain.models.adapter import Classifier, frozen
+from ssplain.models.adapter import Classifier, OnBackground, frozen
 from ssplain.models.card import ModelCard, card, save
 from ssplain.models.googlenet import GoogLeNet, fold_batch_norm
 from ssplain.models.lenet import LeNet5
@@ -11,6 +11,7 @@ __all__ = [
     "GoogLeNet",
     "LeNet5",
     "ModelCard",
+    "OnBackground",
     "card",
     "fold_batch_norm",
     "frozen",

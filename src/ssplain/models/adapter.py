@@ -167,6 +167,34 @@ class Classifier:
         return images.expand(-1, wanted, -1, -1).contiguous(memory_format=torch.channels_last)
 
 
+class OnBackground(nn.Module):
+    r"""A model for images whose background is not zero: \(f(Z + b)\) of an image \(Z = X - b\).
+
+    Explainers and measures hide a pixel by setting it to zero. Give them this model and the images
+    less their background, and what is hidden shows the background instead.
+
+    Args:
+        model: any module.
+        background: its value, or one per channel, such as black after normalisation.
+
+    >>> model = nn.Flatten()
+    >>> OnBackground(model, [-1.0])(torch.zeros(1, 1, 1, 2))
+    tensor([[-1., -1.]])
+    """
+
+    background: Tensor
+
+    def __init__(self, model: nn.Module, background: float | Sequence[float]) -> None:
+        super().__init__()
+        self.model = model
+        given = torch.as_tensor(background, dtype=torch.get_default_dtype())
+        self.register_buffer("background", given.reshape(-1, 1, 1))
+
+    def forward(self, images: Tensor) -> Any:  # noqa: ANN401 - whatever the model returns
+        """Return what the model returns for the images on their background."""
+        return self.model(images + self.background.to(images))
+
+
 def first_channels(model: object) -> int | None:
     """Return the channels that a module's first convolution takes, if it has one.
 

@@ -42,6 +42,8 @@ class Settings:
         average: Also try the mean of the weights after all epochs, and keep it if it validates
             better than each: steps of a noisy gradient circle around a minimum, and their mean
             lies nearer to it (Izmailov et al., 2018).
+        bfloat16: Compute the passes in bfloat16 and keep the weights in single precision: nearly
+            twice as fast for convolutions on processors that know the type, slower on others.
     """
 
     epochs: int = 50
@@ -51,6 +53,7 @@ class Settings:
     weight_decay: float = 1e-4
     seed: int = 0
     average: bool = False
+    bfloat16: bool = False
 
     def __post_init__(self) -> None:
         for name in ("epochs", "patience", "batch_size"):
@@ -275,7 +278,8 @@ def _learn(
             batch = _unit(images[0][chosen])
             batch = batch if augment is None else augment(batch, generator)
             optimizer.zero_grad(set_to_none=True)
-            error = functional.cross_entropy(model(batch), images[1][chosen])
+            with torch.autocast(batch.device.type, torch.bfloat16, enabled=settings.bfloat16):
+                error = functional.cross_entropy(model(batch), images[1][chosen])
             torch.autograd.backward(error)
             optimizer.step()
             loss += error.item() * len(chosen)

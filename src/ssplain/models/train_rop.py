@@ -49,10 +49,10 @@ class Stage:
 # Small images first, since on a CPU the number of steps is what is short; batches are small for the
 # same reason. The network ends in a mean over all places, so it takes images of any size.
 STAGES = (
-    Stage(Settings(epochs=7, patience=9, batch_size=16, lr=1e-3, seed=0), shrink=2, draws=3072),
-    Stage(Settings(epochs=2, patience=2, batch_size=16, lr=2e-4, seed=1), shrink=2, draws=3072),
-    Stage(Settings(epochs=5, patience=5, batch_size=16, lr=2e-4, seed=2)),
-    Stage(Settings(epochs=4, patience=4, batch_size=32, lr=1e-4, seed=3, average=True)),
+    Stage(Settings(epochs=10, patience=10, batch_size=16, lr=1e-3, seed=0), shrink=2, draws=3072),
+    Stage(Settings(epochs=3, patience=3, batch_size=16, lr=2e-4, seed=1), shrink=2, draws=3072),
+    Stage(Settings(epochs=8, patience=8, batch_size=16, lr=2e-4, seed=2)),
+    Stage(Settings(epochs=6, patience=6, batch_size=32, lr=1e-4, seed=3, average=True)),
 )
 # What is left to do for a network that has seen vessels before.
 FURTHER = STAGES[2:]

@@ -1,6 +1,8 @@
-"""Algorithm 1 for one image, written from the paper line by line: slow, plain, independent."""
+"""Algorithm 1 for one image, written from the paper line by line: slow, plain, independent.
 
-from collections.abc import Callable
+Shares no code with `ssplain.explain`, so that tests can hold the batched explainer against it, and
+benchmarks can say what batching is worth.
+"""
 
 import numpy as np
 import torch
@@ -34,7 +36,7 @@ def onto_l1_ball(values: Vector, count: int) -> Vector:
 
 
 def textbook(
-    model: Callable[[Tensor], Tensor],
+    model: nn.Module,
     image: Tensor,
     target: int,
     *,
@@ -46,14 +48,19 @@ def textbook(
     iterations: int,
     use_support: bool = True,
 ) -> Tensor:
-    """Return M(K) on the image's shape (H, W), zero outside the support."""
-    height, width = image.shape
-    inside = [
-        (j, k) for j in range(height) for k in range(width) if not use_support or image[j, k] != 0
-    ]
-    rows = torch.tensor([j for j, _ in inside])
-    columns = torch.tensor([k for _, k in inside])
-    count = int(budget * len(inside))
+    """Return M(K) on the image's shape (H, W), zero outside the support.
+
+    The weights of the model stay unfrozen, as in a first version that anybody writes, so their
+    gradients are computed too.
+
+    >>> model = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    >>> chosen = {"budget": 0.5, "norm": "l0", "tv_weight": 0.1, "rho": 0.1, "lr": 0.1}
+    >>> image = torch.tensor([[0.0, 0.5], [1.0, 0.2]])
+    >>> (textbook(model, image, 0, **chosen, iterations=3) != 0).tolist()
+    [[False, True], [True, True]]
+    """
+    rows, columns = torch.nonzero((image != 0) | (not use_support), as_tuple=True)
+    count = int(budget * len(rows))
     project = keep_largest if norm == "l0" else onto_l1_ball
 
     def numbers(tensor: Tensor) -> Vector:
@@ -68,13 +75,14 @@ def textbook(
     m2 = start.clamp(0, 1)
     for _ in range(iterations):
         optimiser.zero_grad()
+        model.zero_grad()
         mask = torch.zeros_like(image).index_put((rows, columns), m)
         logits = model((image * mask)[None, None])
         loss = nn.functional.cross_entropy(logits, torch.tensor([target]))
         variation = (mask[1:] - mask[:-1]).abs().sum() + (mask[:, 1:] - mask[:, :-1]).abs().sum()
         penalty = ((m - m1 + u1) ** 2).sum() + ((m - m2 + u2) ** 2).sum()
         total = loss + tv_weight * variation + rho / 2 * penalty
-        (m.grad,) = torch.autograd.grad(total, m)
+        torch.autograd.backward(total)
         optimiser.step()
         with torch.no_grad():
             m1 = torch.from_numpy(project(numbers(m + u1), count)).to(start)
