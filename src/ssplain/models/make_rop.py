@@ -84,4 +84,5 @@ def _tell(stage: Stage) -> str:
     size = f" at 1/{stage.shrink} of the size" if stage.shrink > 1 else ""
     draws = stage.settings.epochs * stage.draws
     mean = ", the weights averaged over its epochs" if stage.settings.average else ""
-    return f"at most {draws} draws{size} with learning rate {stage.settings.lr:g}{mean}"
+    numbers = " in bfloat16" if stage.settings.bfloat16 else ""
+    return f"at most {draws} draws{size}{numbers} with learning rate {stage.settings.lr:g}{mean}"
