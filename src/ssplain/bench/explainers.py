@@ -16,7 +16,7 @@ import torch
 from ssplain.bench.timing import in_turn, ratio, seconds
 from ssplain.data import bundled
 from ssplain.explain.registry import make, method, names
-from ssplain.models import load
+from ssplain.models import fold_batch_norm, load
 from ssplain.models.batching import fitting_batch
 from ssplain.models.card import BUNDLED
 
@@ -61,7 +61,7 @@ def times(dataset: str, model: str, count: int, repeats: int = 5) -> Iterator[Ca
     >>> next(times("mnist", "lenet5-mnist", 2, repeats=2))["explainer"]
     'SSplain-0'
     """
-    network = load(model)
+    network = fold_batch_norm(load(model))
     images, labels = (part[:count] for part in bundled(dataset))
     together = fitting_batch(*images.shape[-2:])
     parts = list(zip(*(torch.split(given, together) for given in (images, labels)), strict=True))

@@ -51,10 +51,10 @@ def compare(
     from ssplain.explain import PRESETS
     from ssplain.explain.compare import compare as run
     from ssplain.explain.registry import names
-    from ssplain.models import load
+    from ssplain.models import fold_batch_norm, load
 
     chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
-    network, card = load(model, architecture), card_of(model)
+    network, card = fold_batch_norm(load(model, architecture)), card_of(model)
     if dataset is None and card is not None and card.dataset in PRESETS:
         dataset = card.dataset
     usable, refused = read_or_refuse(images, card)

@@ -65,9 +65,9 @@ def _explain(part: Part, folder: Path) -> "Section":
     from ssplain.data import bundled, bundled_truth
     from ssplain.explain import SSplain, preset
     from ssplain.metrics import kept_and_removed
-    from ssplain.models import card, load
+    from ssplain.models import card, fold_batch_norm, load
 
-    model = load(part.model)
+    model = fold_batch_norm(load(part.model))
     images, labels = (values[: part.images] for values in bundled(part.dataset))
     started = time.perf_counter()
     result = SSplain(model, **preset(part.dataset)).explain(images, labels)

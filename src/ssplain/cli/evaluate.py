@@ -58,7 +58,7 @@ def evaluate(
     from ssplain.files import write_whole
     from ssplain.metrics.curves import BASELINES
     from ssplain.metrics.order import AXES
-    from ssplain.models import load
+    from ssplain.models import fold_batch_norm, load
     from ssplain.models.fingerprint import fingerprint
     from ssplain.report.evaluation import evaluation_csv, evaluation_figure
     from ssplain.run import Store, evaluate_once, maps_in_pieces
@@ -74,7 +74,7 @@ def evaluate(
                 f"--{option} {value} does not work; choose one of: {', '.join(known)}."
             )
     chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
-    model, store = load(MODELS[dataset]), Store(out / "kept")
+    model, store = fold_batch_norm(load(MODELS[dataset])), Store(out / "kept")
     made_by = {name: make(name, model, dataset, seed=seed) for name in chosen}
     every, answers = bundled(dataset)
     rows = torch.arange(min(images, len(every)))

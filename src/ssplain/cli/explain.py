@@ -62,9 +62,9 @@ def explain(
 ) -> None:
     """Explain image files: scores, mask, pictures and a manifest for each."""
     from ssplain.explain import SSplain
-    from ssplain.models import load
+    from ssplain.models import fold_batch_norm, load
 
-    network = load(model, architecture)
+    network = fold_batch_norm(load(model, architecture))
     card = card_of(model)
     chosen = _settings(settings, card) | {
         name: value

@@ -36,12 +36,12 @@ def run_forgetting(
     variant, store = study.variants[0], Store(home / "store")
     settings = variant.all_settings(scene.dataset)
     cost = passes(settings, variant.method, scene) * len(scene.images)
-    total = cost * len(study.seeds) * (1 + len(blocks(scene.model, scene.images)))
+    total = cost * len(study.seeds) * (1 + len(blocks(scene.network, scene.images)))
     done, seconds = 0.0, 0.0
 
     def maps(model: nn.Module, _: Tensor) -> Tensor:
         nonlocal done, seconds
-        made = explain(store, replace(scene, model=model), variant, scene.labels, seed=seed)
+        made = explain(store, replace(scene, network=model), variant, scene.labels, seed=seed)
         done, seconds = done + cost, seconds + float(made.seconds.sum())
         if progress is not None:
             progress(done, total, f"{study.name}: {variant.title}")
@@ -49,7 +49,7 @@ def run_forgetting(
 
     support = find_support(scene.images, settings["support"])
     start = start_mask(scene.images, support, settings["start"])
-    found = sanity_check(maps, scene.model, scene.images, start=start, seeds=study.seeds)
+    found = sanity_check(maps, scene.network, scene.images, start=start, seeds=study.seeds)
     stages = by_stage(found, scene.labels)
     folder = home / study.name
     with style():
