@@ -116,6 +116,14 @@ class TestOutputs:
         torch.testing.assert_close(black, torch.tensor([[0.0, 1.0]]).softmax(1))
 
 
+def test_one_of_several_labels() -> None:
+    """Picked as a single value, it is the second of two classes, and the others do not matter."""
+    values = torch.tensor([[3.0, -1.0, 0.5], [-9.0, 2.0, 0.5]])
+    model = Classifier(lambda _: values, output=lambda found: found[:, [1]], output_kind="logits")
+    _, probabilities = model.settle(torch.zeros(2, 1, 1, 1))
+    torch.testing.assert_close(probabilities[:, 1], values[:, 1].sigmoid())
+
+
 class TestChannels:
     def test_grey_is_repeated(self) -> None:
         seen: list[Tensor] = []

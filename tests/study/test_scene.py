@@ -1,4 +1,5 @@
 import torch
+from torch import nn
 
 from ssplain.study import bundled_scene
 from tests.study.tiny import vessels
@@ -27,3 +28,17 @@ def test_vessels_are_traced_once() -> None:
     scene = vessels(1)
     assert scene.tree(0) is scene.tree(0)
     assert len(scene.tree(0).branches) > 1
+
+
+def test_what_is_explained_is_the_folded_network() -> None:
+    """The same answers to 1e-4, without a batch normalisation; the network itself keeps its own."""
+    scene = bundled_scene("rop", 1)
+
+    def normalisations(model: nn.Module) -> int:
+        return sum(isinstance(module, nn.BatchNorm2d) for module in model.modules())
+
+    assert (normalisations(scene.network), normalisations(scene.model)) == (57, 0)
+    with torch.no_grad():
+        given, folded = scene.network(scene.images), scene.model(scene.images)
+    torch.testing.assert_close(folded, given, rtol=0, atol=1e-4)
+    assert scene.model is scene.model
