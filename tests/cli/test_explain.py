@@ -107,7 +107,7 @@ def test_same_stem_twice_and_another_size(digits: Path, tmp_path: Path) -> None:
         (["--model", "lenet5-mnist", "--target", "10"], "Target 10 is out of range"),
         (["--model", "lenet5-mnist", "--target", "seven"], "target='seven'"),
         (["--model", "lenet5-mnist", "--norm", "l2"], "norm='l2'"),
-        (["--model", "lenet5-mnist", "--support", "otsu"], "support='otsu'"),
+        (["--model", "lenet5-mnist", "--support", "brightest"], "support='brightest'"),
         (["--model", "lenet5-mnist", "--start", "zeros"], "start='zeros'"),
         (["--model", "lenet5-mnist", "--output", "logits"], "output='logits'"),
     ],

@@ -81,8 +81,10 @@ def test_mistakes_are_told_before_anything_is_written(data: Path, tmp_path: Path
     with pytest.raises(SSplainError, match="cannot be made"):
         call("mnist", "--data", data, "--out", tmp_path / "file" / "out")
     assert call("mnist", "--data", data, "--out", out, "--epochs", 0).exit_code == 2
-    with pytest.raises(SSplainError, match="--start are for rop"):
+    with pytest.raises(SSplainError, match="--start and --bfloat16 are for rop"):
         call("mnist", "--data", data, "--out", out, "--start", "googlenet-rop")
+    with pytest.raises(SSplainError, match="--start and --bfloat16 are for rop"):
+        call("mnist", "--data", data, "--out", out, "--bfloat16")
     with pytest.raises(SSplainError, match="lenet5-mnist is no GoogLeNet"):
         call("rop", "--out", out, "--start", "lenet5-mnist")
     assert not out.exists()

@@ -248,3 +248,11 @@ def test_averaging_goes_on_after_a_stop(tmp_path: Path) -> None:
     ]
     assert means[0].keys() == whole.model.state_dict().keys()
     assert all(torch.equal(means[0][name], means[1][name]) for name in means[0])
+
+
+def test_bfloat16_computes_coarsely_and_keeps_single_precision_weights() -> None:
+    exact, coarse = run(), run(replace(SETTINGS, bfloat16=True))
+    losses = [[epoch.loss for epoch in trained.history] for trained in (exact, coarse)]
+    assert losses[0] != losses[1]
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
+    assert all(weight.dtype == torch.float32 for weight in coarse.model.parameters())
