@@ -1,6 +1,7 @@
 """The paper's comparison picture: explainers side by side, scores above, top pixels below."""
 
 from collections.abc import Sequence
+from textwrap import fill
 
 import torch
 from matplotlib.figure import Figure
@@ -66,11 +67,6 @@ def comparison(
             above[column].imshow(heat(maps[i], everywhere, low=0.0), interpolation="nearest")
             below[column].imshow(top_view(image, top[0]), interpolation="nearest")
     for ax, title in zip(grid[0], ["image", *(title for title, _ in shown)], strict=True):
-        ax.set_title(_two_lines(title), size=8)
+        ax.set_title(fill(title, 16), size=8)
     drawing.supxlabel(_LEGEND, size=7, wrap=True)
     return drawing
-
-
-def _two_lines(title: str) -> str:
-    """Break a long title at its first blank."""
-    return title.replace(" ", "\n", 1) if len(title) > 12 else title
