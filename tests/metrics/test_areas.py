@@ -45,6 +45,13 @@ def test_strata_keep_class_differences_out_of_the_interval() -> None:
     assert str(interval(values, labels, balanced=False)) == "0.250 [0.250, 0.250]"
 
 
+def test_classes_of_one_image_do_not_make_an_interval_vanish() -> None:
+    values, labels = torch.tensor([0.1, 0.4, 0.9, 0.2]), torch.tensor([0, 1, 2, 0])
+    found = interval(values, labels, balanced=False)
+    assert found == interval(values, torch.zeros(4), balanced=False)
+    assert found.high - found.low > 0.3
+
+
 def test_pairs_see_a_small_difference_that_the_intervals_cannot() -> None:
     rng = np.random.default_rng(0)
     second = torch.from_numpy(rng.uniform(size=60))

@@ -80,8 +80,9 @@ def interval(
 ) -> Interval:
     """Return the mean of the images' values with a class-stratified bootstrap interval.
 
-    Images are drawn again within each class, so every resample has as many of each; a class of a
-    single image thus adds nothing to the width, and the interval is then too narrow.
+    Images are drawn again within each class, so every resample has as many of each. Where a class
+    has a single image, which could not vary, all images are drawn together. A balanced mean cannot
+    do without any class: there such a class adds nothing to the width, which is then too narrow.
 
     Args:
         values: `(N,)`, one number per image, such as the area under its curve.
@@ -147,6 +148,8 @@ def _resampled_means(
     """Return the mean of each resample, `(resamples,)`; one loop over classes, not over images."""
     generator = torch.Generator().manual_seed(seed)
     values, labels = values.double().cpu(), labels.cpu()
+    if not balanced and int(torch.unique(labels, return_counts=True)[1].min()) == 1:
+        labels = torch.zeros_like(labels)
     classes = sorted(set(labels.tolist()))
     total = torch.zeros(resamples, dtype=torch.float64)
     for label in classes:
