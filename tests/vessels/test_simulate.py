@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ssplain.errors import SSplainError
+from ssplain.vessels import simulate_disease
 from ssplain.vessels.simulate import SimulatedFundus, simulate
 
 FUNDI = [simulate(seed=5, index=i) for i in range(18)]
@@ -63,6 +64,22 @@ def test_maps_say_how_wide_and_bent_the_vessels_are() -> None:
     assert 0.8 < np.median(bend / true_bend) < 1
     assert np.corrcoef(width, true_width)[0, 1] > 0.95
     assert np.corrcoef(bend, true_bend)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("index", [0, 4, 8])
+def test_dilation_is_what_the_same_eye_without_it_lacks(
+    index: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fundus = FUNDI[index]
+    monkeypatch.setattr(simulate_disease, "_DILATION", 0.0)
+    twin = simulate(seed=5, index=index)
+    both = (fundus.branch_ids == twin.branch_ids) & (twin.width > 0)
+    assert both.sum() > 0.7 * (fundus.width > 0).sum()
+    ratio = fundus.width[both] / twin.width[both]
+    # a few pixels belong to another place along the same vessel once it is wider
+    assert np.isclose(fundus.dilation[both], ratio, rtol=1e-5).mean() > 0.98
+    assert np.ptp(ratio) > 0.5 or fundus.label < 2
+    assert np.array_equal(fundus.dilation > 0, fundus.width > 0)
 
 
 def test_only_arteries_bend_and_only_veins_widen_by_disease(fundus: SimulatedFundus) -> None:

@@ -44,13 +44,16 @@ def test_planted_values_are_those_of_the_pixels_that_were_traced(truth: Truth) -
     row, _ = np.indices(truth.branch_ids.shape)
     width = np.linspace(4.0, 8.0, 224)[row]
     bend = np.where(row > 110, 0.03, 0.01)
-    mapped = replace(truth, maps={"width": width, "curvature": bend})
+    dilation = np.where(row > 150, 2.0, 1.0)
+    mapped = replace(truth, maps={"width": width, "curvature": bend, "dilation": dilation})
     tree = trace(truth.branch_ids >= 0)
     rows = branch_rows(tree, mapped)
     assert len(rows) == 3
     for branch, found in zip(tree.branches, rows, strict=True):
         own = tree.labels == branch.label
         assert found["planted_width"] == pytest.approx(1 / (1 / width[own]).mean(), abs=1e-4)
+        along = np.average(dilation[own], weights=1 / width[own])
+        assert found["planted_dilation"] == pytest.approx(along, abs=1e-4)
         clear = own & tree.curvature.clear
         assert found["planted_curvature"] == pytest.approx(bend[clear].mean(), abs=1e-4)
     trunk, _ = planted_rows(tree, mapped)
@@ -68,6 +71,7 @@ def test_truth_of_a_simulated_image_survives_a_file(tmp_path: Path) -> None:
     assert np.array_equal(again.branch_ids, fundus.branch_ids)
     assert np.array_equal(again.maps["width"], fundus.width)
     assert np.array_equal(again.maps["curvature"], fundus.curvature)
+    assert np.array_equal(again.maps["dilation"], fundus.dilation)
     assert again.columns["kind"].tolist() == [branch.kind for branch in fundus.branches]
     assert again.columns["dilation"].tolist() == [branch.dilation for branch in fundus.branches]
 

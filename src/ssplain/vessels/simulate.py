@@ -41,7 +41,7 @@ class BranchTruth:
         generation: 0 at the disc, one more at each branching.
         quadrant: name of the quadrant around the disc that holds its middle.
         width: mean width in pixels, dilation included.
-        dilation: mean factor planted on its width; 1 is healthy.
+        dilation: mean factor by which it was drawn wider than without disease; 1 is healthy.
         amplitude: of its wiggles, in pixels.
         wavelength: of its wiggles, in pixels.
         curvature: mean absolute curvature, 1/pixel.
@@ -77,6 +77,7 @@ class SimulatedFundus:
         branch_ids: (H, W) index into `branches`, -1 off the vessels.
         relevance: (H, W) float32, severity of the disease at each pixel, 0 where healthy.
         width: (H, W) float32, width in pixels that was drawn there, 0 off the vessels.
+        dilation: (H, W) float32, factor by which disease made it wider there, 0 off the vessels.
         curvature: (H, W) float32, absolute curvature of the centreline there, 1/pixel.
         branches: one row per vessel.
     """
@@ -87,6 +88,7 @@ class SimulatedFundus:
     branch_ids: NDArray[np.int32]
     relevance: NDArray[np.float32]
     width: NDArray[np.float32]
+    dilation: NDArray[np.float32]
     curvature: NDArray[np.float32]
     branches: tuple[BranchTruth, ...]
 
@@ -124,12 +126,14 @@ def disease_and_draw(
         raise SSplainError(f"The label {label} is unknown; use one of {names}.")
     severity = draw_severity(rng, label)
     points, widths, findings = plant(rng, courses, calibre(courses, eye.zoom), severity, eye.zoom)
-    widths = [np.maximum(width, _THINNEST) for width in widths]
+    healthy = [width / finding.dilation for width, finding in zip(widths, findings, strict=True)]
+    widths, healthy = _drawn(widths), _drawn(healthy)
+    dilation = [width / before for width, before in zip(widths, healthy, strict=True)]
     mirror = -1 if side == "right" else 1
     placed = [_CENTRE + (p - eye.field) * (mirror, -1) for p in points]
     drawing = draw(rng, placed, widths, _field_of_view(eye.radius))
     strengths = [finding.strength for finding in findings]
-    rows = zip(courses, points, widths, findings, strict=True)
+    rows = zip(courses, points, widths, dilation, findings, strict=True)
     return SimulatedFundus(
         image=drawing.image,
         label=label,
@@ -137,9 +141,15 @@ def disease_and_draw(
         branch_ids=drawing.owner,
         relevance=_spread(drawing, strengths),
         width=_spread(drawing, widths),
+        dilation=_spread(drawing, dilation),
         curvature=_spread(drawing, [_bends(p) for p in points]),
         branches=tuple(_branch(*row) for row in rows),
     )
+
+
+def _drawn(widths: list[Array]) -> list[Array]:
+    """The widths that are drawn: what would be too thin to be seen is drawn as thin as can be."""
+    return [np.maximum(width, _THINNEST) for width in widths]
 
 
 def _field_of_view(radius: float) -> NDArray[np.bool_]:
@@ -169,7 +179,9 @@ def _bends(points: Array) -> Array:
     return bends
 
 
-def _branch(course: Course, points: Array, width: Array, finding: Finding) -> BranchTruth:
+def _branch(
+    course: Course, points: Array, width: Array, dilation: Array, finding: Finding
+) -> BranchTruth:
     step = np.diff(points, axis=0)
     pace = np.hypot(*step.T)
     turn = np.diff(np.unwrap(np.arctan2(step[:, 1], step[:, 0])))
@@ -181,7 +193,7 @@ def _branch(course: Course, points: Array, width: Array, finding: Finding) -> Br
         generation=course.generation,
         quadrant=QUADRANTS[finding.quadrant],
         width=float(width.mean()),
-        dilation=finding.dilation,
+        dilation=float(dilation.mean()),
         amplitude=finding.amplitude,
         wavelength=finding.wavelength,
         curvature=float(np.abs(turn).sum() / length),

@@ -35,19 +35,19 @@ class Finding:
 
     Attributes:
         severity: 0 in a healthy vessel, about 1 in a vessel of typical plus disease.
-        dilation: mean factor on its width; the dilation fades towards the periphery.
         amplitude: of its wiggles, in pixels.
         wavelength: of its wiggles, in pixels.
         quadrant: index into `QUADRANTS`.
         strength: severity at each sample of the course; it fades towards the periphery.
+        dilation: factor on the width at each sample; it fades in the same way.
     """
 
     severity: float
-    dilation: float
     amplitude: float
     wavelength: float
     quadrant: int
     strength: Array
+    dilation: Array
 
     @property
     def diseased(self) -> bool:
@@ -115,11 +115,11 @@ def plant(
         findings.append(
             Finding(
                 severity=z if diseased else 0.0,
-                dilation=float(factor.mean()),
                 amplitude=zoom * (natural + bend),
                 wavelength=wavelength,
                 quadrant=quadrant,
                 strength=z * pole * diseased,
+                dilation=factor,
             )
         )
     return points, wider, findings

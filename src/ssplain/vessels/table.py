@@ -24,7 +24,7 @@ class Truth:
     Attributes:
         branch_ids: (H, W) planted branch of every pixel, from 0; -1 off the vessels.
         columns: one value per planted branch, by name; at least `width` and `curvature`.
-        maps: (H, W) `width` and `curvature` at every pixel, if they are known.
+        maps: (H, W) `width`, `dilation` and `curvature` at every pixel, those that are known.
     """
 
     branch_ids: NDArray[np.int32]
@@ -39,11 +39,15 @@ class Truth:
             >>> from ssplain.vessels.simulate import simulate
             >>> truth = Truth.of(simulate(seed=0, index=2))
             >>> sorted(truth.maps), truth.columns["kind"][0].item()
-            (['curvature', 'width'], 'vein')
+            (['curvature', 'dilation', 'width'], 'vein')
         """
         rows = [asdict(branch) for branch in fundus.branches]
         columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        maps = {"width": fundus.width, "curvature": fundus.curvature}
+        maps = {
+            "width": fundus.width,
+            "dilation": fundus.dilation,
+            "curvature": fundus.curvature,
+        }
         return Truth(fundus.branch_ids, columns, {k: v.astype(np.float64) for k, v in maps.items()})
 
     def save(self, path: Path) -> None:
@@ -118,8 +122,9 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
     the curvature is the mean over all their pixels that are clear of junctions and ends.
 
     Returns:
-        One row per planted branch that was found, with the planted values as `planted_...`; width
-        and curvature are those of the very pixels that were traced if the truth has maps of them.
+        One row per planted branch that was found, with the planted values as `planted_...`; width,
+        dilation and curvature are those of the very pixels that were traced if the truth has maps
+        of them.
 
     Example:
         >>> from ssplain.vessels import trace
@@ -163,8 +168,8 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
 class _Planted:
     """What was planted where branches were traced: totals by name, one value per label.
 
-    The width is the mean along the vessel, to which a pixel where it is w wide adds 1 / w px of
-    length; the curvature is the mean over the pixels that have a measured one to compare with.
+    Width and dilation are means along the vessel, to which a pixel where it is w wide adds 1 / w px
+    of length; the curvature is the mean over the pixels that have a measured one to compare with.
     """
 
     totals: Mapping[str, tuple[Plane, Plane]] = field(default_factory=dict)  # dividend and divisor
@@ -184,6 +189,9 @@ class _Planted:
         if "width" in truth.maps:
             share = np.divide(1, truth.maps["width"], out=np.zeros_like(one), where=drawn)
             totals["planted_width"] = total(drawn, one), total(drawn, share)
+            if "dilation" in truth.maps:
+                dilated = truth.maps["dilation"] * share
+                totals["planted_dilation"] = total(drawn, dilated), total(drawn, share)
         if "curvature" in truth.maps:
             totals["planted_curvature"] = total(clear, truth.maps["curvature"]), total(clear, one)
         return _Planted(totals)
