@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssplain.errors import SSplainError
-from ssplain.prox import top_k
+from ssplain.metrics import rank_pixels
 from ssplain.report.examples import (
     NEVER,
     SHARES,
@@ -45,13 +45,25 @@ def test_each_position_shows_what_a_picture_of_that_share_shows(seed: int, ties:
         scores = scores.round()
     inside = draws.random((9, 13)) < 0.6
     whole, within = entry(scores), entry(scores, inside)
-    maps = torch.from_numpy(scores)[None, None]
-    own = maps.masked_fill(~torch.from_numpy(inside), -torch.inf)
     for at in draws.choice(len(SHARES), 12):
-        count = torch.tensor([round(SHARES[at] * scores.size)])
-        np.testing.assert_array_equal(whole <= at, top_k(maps, count)[0, 0])
-        # as Explanation.top: pixels outside are never marked
-        np.testing.assert_array_equal(within <= at, top_k(own, count)[0, 0].numpy() & inside)
+        count = round(SHARES[at] * scores.size)
+        shown = whole <= at
+        assert shown.sum() == count
+        assert count in (0, scores.size) or scores[shown].min() >= scores[~shown].max()
+        mine = within <= at
+        assert mine.sum() == min(count, inside.sum())
+        assert not (mine & ~inside).any()
+        left = inside & ~mine
+        assert not mine.any() or not left.any() or scores[mine].min() >= scores[left].max()
+
+
+def test_equal_scores_come_in_the_order_of_the_measures() -> None:
+    """In reading order a map that is mostly zero would fill the picture from the top."""
+    rank = rank_pixels(torch.zeros(1, 1, 20, 20)).rank.reshape(20, 20).numpy()
+    at = SHARES.index(0.25)
+    shown = entry(np.zeros((20, 20))) <= at
+    np.testing.assert_array_equal(shown, rank < 100)
+    assert shown[10:].sum() > 30
 
 
 def test_everything_inside_is_shown_in_the_end() -> None:

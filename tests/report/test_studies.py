@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from ssplain.errors import SSplainError
-from ssplain.prox import top_k
+from ssplain.metrics import rank_pixels
 from ssplain.report import studies_page, top_view
 from ssplain.report.examples import FIRST, SHARES, read_examples
 from ssplain.report.record import Shown, write_record
@@ -203,9 +203,9 @@ def test_a_browser_draws_what_the_figures_show(tmp_path: Path) -> None:
     examples = read_examples(tmp_path / "studies" / "mnist" / "examples.npz")
     image = torch.from_numpy(examples.images[0])[None] / 255
     scores = torch.from_numpy(examples.scores[:1, 1:2])
-    own = scores.masked_fill(image == 0, -torch.inf)
-    for drawn, maps, at in ((first, own, FIRST), (second, scores, 120)):
-        top = top_k(maps, torch.tensor([round(SHARES[at] * 784)]))[0]
+    for drawn, among, at in ((first, image[None] > 0, FIRST), (second, None, 120)):
+        rank = rank_pixels(scores, among).rank
+        top = (rank < round(SHARES[at] * 784)).view(1, 28, 28)
         colours = np.array(drawn).reshape(28, 28, 4)[..., :3]
         np.testing.assert_array_equal(colours, top_view(image, top))
     assert label == f"{NAMES[1]}: 5 % of all pixels: 39 of 784"

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.explain.compare import Compared
-from ssplain.prox import top_k
+from ssplain.metrics import rank_pixels
 from ssplain.report.render import grey, heat, top_view
 
 _LEGEND = (
@@ -28,7 +28,7 @@ def comparison(
 
     Scores are shown from zero to the highest of each map, so that dark means "says nothing for the
     class" in every panel; what speaks against it is dark too. Among equal scores the top pixels are
-    the first in reading order.
+    drawn as the measures draw them.
 
     Args:
         images: `(N, C, H, W)`.
@@ -63,9 +63,10 @@ def comparison(
         if names is not None:
             above[0].set_ylabel(names[i], size=8)
         for column, (_, maps) in enumerate(shown, start=1):
-            top = top_k(maps[i : i + 1], torch.tensor([round(share * maps[i].numel())]))
+            rank = rank_pixels(maps[i : i + 1]).rank
+            top = (rank < round(share * rank.numel())).view_as(maps[i])
             above[column].imshow(heat(maps[i], everywhere, low=0.0), interpolation="nearest")
-            below[column].imshow(top_view(image, top[0]), interpolation="nearest")
+            below[column].imshow(top_view(image, top), interpolation="nearest")
     for ax, title in zip(grid[0], ["image", *(title for title, _ in shown)], strict=True):
         ax.set_title(fill(title, 16), size=8)
     drawing.supxlabel(_LEGEND, size=7, wrap=True)

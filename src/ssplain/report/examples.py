@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
+from ssplain.metrics import rank_pixels
 from ssplain.report.render import heat, top_view
 
 _Bytes = NDArray[np.uint8]
@@ -72,8 +73,8 @@ def read_examples(path: Path) -> Examples:
 def entry(scores: _Numbers, inside: NDArray[np.bool_] | None = None) -> _Bytes:
     """Return for each pixel of a map the first of the `SHARES` at which it is among the top ones.
 
-    The highest score comes first, among equal ones the first in reading order: the share's pixels
-    are those of `ssplain.prox.top_k`, `round(share * H * W)` of them.
+    The highest score comes first; the order among equal ones is that of the measures, see
+    `ssplain.metrics.rank_pixels`. A share has `round(share * H * W)` pixels.
 
     Args:
         scores: `(H, W)`.
@@ -82,11 +83,9 @@ def entry(scores: _Numbers, inside: NDArray[np.bool_] | None = None) -> _Bytes:
     >>> [SHARES[at] for at in entry(np.array([[0.7, 0.9, 0.1]]))[0]]  # second, first, last
     [0.5, 0.1675, 0.84]
     """
-    values = scores if inside is None else np.where(inside, scores, -np.inf)
-    order = np.argsort(-values, axis=None, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    came = np.searchsorted(_counts(order.size), rank, side="right").reshape(scores.shape)
+    among = None if inside is None else torch.from_numpy(inside)[None, None]
+    rank = rank_pixels(torch.from_numpy(scores)[None, None], among).rank.numpy()
+    came = np.searchsorted(_counts(scores.size), rank, side="right").reshape(scores.shape)
     return np.where(True if inside is None else inside, came, NEVER).astype(np.uint8)
 
 
