@@ -6,7 +6,7 @@ from ssplain.errors import SSplainError
 from ssplain.models.adapter import Classifier, frozen
 from ssplain.models.batching import run_in_batches
 from ssplain.models.fingerprint import fingerprint
-from ssplain.models.numerics import LogSoftmax, RowwiseLinear
+from ssplain.models.numerics import LogSoftmax, ModelPass
 
 IMAGES = torch.rand(5, 1, 4, 4, generator=torch.Generator().manual_seed(0))
 
@@ -174,7 +174,7 @@ class TestNumerics:
     def test_linear_layers_do_not_see_the_batch(self, rows: int) -> None:
         torch.manual_seed(0)
         layer, many = nn.Linear(400, 120), torch.randn(64, 400)
-        with RowwiseLinear():
+        with ModelPass():
             assert torch.equal(layer(many[:rows]), layer(many)[:rows])
 
 

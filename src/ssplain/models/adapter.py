@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
 from ssplain.models.batching import run_in_batches
-from ssplain.models.numerics import LogSoftmax, RowwiseLinear
+from ssplain.models.numerics import LogSoftmax, ModelPass
 
 OutputKind = Literal["auto", "logits", "probs"]
 OutputSelector = int | str | Callable[[Any], Tensor] | None
@@ -109,7 +109,7 @@ class Classifier:
 
     def values(self, images: Tensor) -> Tensor:
         """Call the model and return its class values `(N, classes)` as they come."""
-        with RowwiseLinear():
+        with ModelPass():
             returned = self.model(self._fit(images))
         values = _select(returned, self.output)
         if values.dim() == 1 and len(values) == len(images):

@@ -11,12 +11,15 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import linear, pad
+from torch.nn.functional import conv2d, linear, pad
 from torch.overrides import TorchFunctionMode
+
+from ssplain.models.convolution import convolve
 
 # Matrix products of fewer rows than this are summed in another order than those of more (measured:
 # up to 11 rows with 2 threads); 32 leaves a margin.
 ROWS = 32
+CONVOLUTION = 7  # arguments with which a layer calls conv2d
 
 
 class LogSoftmax(torch.autograd.Function):
@@ -47,14 +50,16 @@ class LogSoftmax(torch.autograd.Function):
         return gradient * rest - p * (gradient.sum(1, keepdim=True) - gradient)
 
 
-class RowwiseLinear(TorchFunctionMode):
-    """Within this context, a linear layer treats each row alike, however many there are.
+class ModelPass(TorchFunctionMode):
+    """Within this context, the layers of any model are computed as explainers need it.
 
-    Libraries add up short matrix products in another order than long ones, so an image alone and
-    the same image in a batch get slightly different values. Short ones are padded with zero rows.
+    A linear layer treats each row alike, however many there are: libraries add up short matrix
+    products in another order than long ones, so an image alone and the same image in a batch get
+    slightly different values. Short ones are padded with zero rows. A convolution of images has a
+    faster way back, see `ssplain.models.convolution`.
 
     >>> layer, rows = torch.nn.Linear(400, 120), torch.rand(64, 400)
-    >>> with RowwiseLinear():
+    >>> with ModelPass():
     ...     torch.equal(layer(rows)[:1], layer(rows[:1]))
     True
     """
@@ -70,4 +75,6 @@ class RowwiseLinear(TorchFunctionMode):
             rows = len(args[0])
             padded = pad(args[0], (0, 0, 0, ROWS - rows))
             return func(padded, *args[1:], **(kwargs or {}))[:rows]
+        if func is conv2d and len(args) == CONVOLUTION and not kwargs:
+            return convolve(*args)
         return func(*args, **(kwargs or {}))
