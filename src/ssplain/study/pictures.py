@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from textwrap import fill
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -39,7 +38,7 @@ AREAS = {
     "curvature, random 0 to ideal 1": "curvature, random 0 to ideal 1",
     "mean-diameter, random 0 to ideal 1": "diameter, random 0 to ideal 1",
     "background": "top pixels off the support",
-    "agreement": "rank correlation with the first",
+    "agreement": "rank correlation\nwith the first",
     "sparsity": "Gini index of the map",
     "roughness": "total variation per pixel",
 }
@@ -117,7 +116,7 @@ def _dots(axes: Axes, found: Evaluations, panel: Panel) -> None:
     axes.set_yticks(range(len(order)), order)
     axes.set_ylim(len(order) - 0.4, -0.6)
     where = f"\n({WHERE[axis]})" if WHERE[axis] else ""
-    axes.set_xlabel(fill(AREAS[measure], 26) + where)
+    axes.set_xlabel(AREAS[measure] + where)
     axes.grid(visible=False, axis="y")
     for label in axes.get_yticklabels():
         if label.get_text() == next(iter(found)):
