@@ -20,6 +20,12 @@ def frozen_layer(channels: int, maps: int, **options: Any) -> nn.Conv2d:  # noqa
     return layer.requires_grad_(requires_grad=False)
 
 
+def trainable_bias(layer: nn.Conv2d) -> nn.Conv2d:
+    assert layer.bias is not None
+    layer.bias.requires_grad_()
+    return layer
+
+
 PAIRS = st.tuples(st.integers(0, 4), st.integers(0, 4))
 
 
@@ -41,6 +47,15 @@ def test_values_and_gradients_are_those_of_pytorch(
     torch.testing.assert_close(
         torch.autograd.grad(ours, images, slope), torch.autograd.grad(theirs, images, slope)
     )
+
+
+def test_a_call_of_the_function_may_say_its_padding_as_it_likes() -> None:
+    images, weight = torch.randn(1, 1, 6, 6, requires_grad=True), torch.randn(2, 1, 3, 3)
+    usual = nn.functional.conv2d(images, weight, None, (1, 1), 1, (1, 1), 1)
+    with ModelPass():
+        for padding in (1, (1,), "same", (1, 1)):
+            same = nn.functional.conv2d(images, weight, None, (1, 1), padding, (1, 1), 1)
+            assert torch.equal(same, usual)
 
 
 def test_second_derivatives_pass_too() -> None:
@@ -65,8 +80,9 @@ def test_second_derivatives_pass_too() -> None:
         frozen_layer(1, 2, kernel_size=3, padding="same"),
         frozen_layer(1, 2, kernel_size=1, padding=1),
         frozen_layer(1, 2, kernel_size=3).requires_grad_(),
+        trainable_bias(frozen_layer(1, 2, kernel_size=3)),
     ],
-    ids=["channels", "stride", "dilation", "groups", "same", "wide padding", "trainable"],
+    ids=["channels", "stride", "dilation", "groups", "same", "wide padding", "trainable", "bias"],
 )
 def test_other_convolutions_are_left_alone(layer: nn.Conv2d) -> None:
     images = torch.randn(2, layer.in_channels, 9, 9, dtype=torch.float64, requires_grad=True)
@@ -75,4 +91,5 @@ def test_other_convolutions_are_left_alone(layer: nn.Conv2d) -> None:
     assert not used(ours)
     assert torch.equal(ours, layer(images))
     ours.sum().backward()
-    assert (layer.weight.grad is not None) == layer.weight.requires_grad
+    for own in layer.parameters():
+        assert (own.grad is not None) == own.requires_grad

@@ -61,7 +61,7 @@ def convolve(  # noqa: PLR0917 - the arguments of conv2d, in the order of a laye
     weight: Tensor,
     bias: Tensor | None,
     stride: tuple[int, int],
-    padding: tuple[int, int] | str,
+    padding: tuple[int, ...] | int | str,
     dilation: tuple[int, int],
     groups: int,
 ) -> Tensor:
@@ -70,10 +70,11 @@ def convolve(  # noqa: PLR0917 - the arguments of conv2d, in the order of a laye
         images.device.type == "cpu"
         and images.dim() == 4
         and images.requires_grad
-        and not weight.requires_grad
+        and not any(given.requires_grad for given in (weight, bias) if given is not None)
         and weight.shape[1] in BLOCKS
         and (stride, dilation, groups) == ((1, 1), (1, 1), 1)
-        and not isinstance(padding, str)
+        and isinstance(padding, tuple)
+        and len(padding) == 2
         and all(p < k for p, k in zip(padding, weight.shape[2:], strict=True))
     )
     if not fits:
