@@ -36,6 +36,10 @@ def test_times_are_taken_once_for_each_image(tmp_path: Path) -> None:
     run_times(study, scenes.get, tmp_path)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()} == kept
     assert (tmp_path / "times/times.csv").read_bytes() == table
+    run_times(study, {"mnist": digits(4)}.get, tmp_path)  # one image more
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
+    assert len(after) == len(kept) + len(VARIANTS)
+    assert after.items() >= kept.items()
 
 
 def test_the_figure_is_labelled() -> None:
