@@ -1,11 +1,13 @@
 """Measured curvature and calibre rank the vessels of simulated images as they were planted.
 
-All 100 images of a series are ranked together, on which nothing was chosen. A branch is compared
-with what was drawn at its own pixels, over those of them that were measured. It is ranked if it has
-a pixel clear of junctions and ends (further than 3 sigma and 3 radii); the others have no curvature
-in any table. No other branch is left out: not the short, the thin, the healthy, the merged.
+All 100 images of a series are ranked together. The measures, what is asked of them and the bounds
+were settled before any image of it was made. A branch is compared with what was drawn at its own
+pixels, over those of them that were measured. Calibre is asked of every branch. Curvature is asked
+of those with a pixel clear of junctions and ends (further than 3 sigma and 3 radii); the others
+have none in any table. No other branch is left out: not the short, the thin, the healthy, the
+merged.
 
-What was measured, on this series and on one more, is in docs/vessels.md.
+What was measured, on this series and on two more, is in docs/vessels.md.
 """
 
 import math
@@ -19,7 +21,7 @@ from ssplain.vessels import simulate_disease, trace
 from ssplain.vessels.simulate import simulate
 from ssplain.vessels.table import Row, Truth, branch_rows, planted_rows
 
-SERIES, IMAGES = 9090, 100
+SERIES, IMAGES = 424242, 100
 BEND, PLANTED_BEND = "mean_curvature_per_px", "planted_curvature"
 
 
@@ -74,7 +76,7 @@ def ratios(pairs: Sequence[tuple[Row, Row]], name: str) -> list[float]:
 
 def dilation_ranked(pairs: Sequence[tuple[Row, Row]]) -> float:
     planted = numbers([ill for ill, _ in pairs], "planted_dilation")
-    return rank_correlation(ratios(pairs, "asd_px"), planted)
+    return rank_correlation(ratios(pairs, "calibre_px"), planted)
 
 
 def test_curvature_ranks_traced_branches_by_planted_tortuosity(
@@ -100,9 +102,7 @@ def test_curvature_ranks_planted_vessels_by_planted_tortuosity(
 
 def test_calibre_ranks_veins_by_planted_dilation(veins: list[tuple[Row, Row]]) -> None:
     """Dilation is relative: each vein is compared with itself in the same eye without it."""
-    clear = [(ill, twin) for ill, twin in veins if ill[BEND] and twin[BEND]]
-    assert len(clear) > 0.75 * len(veins)
-    assert dilation_ranked(clear) >= 0.8
+    assert dilation_ranked(veins) >= 0.8
     assert dilation_ranked([pair for pair in veins if pair[0]["planted_generation"] == 0]) >= 0.85
 
 
@@ -113,12 +113,17 @@ def test_calibre_ranks_eyes_by_planted_dilation(
     means = []
     for _, planted in images:
         rows = [row for row in planted.values() if row["planted_kind"] == "vein"]
-        table = [numbers(rows, name) for name in ("asd_px", "planted_dilation")]
+        table = [numbers(rows, name) for name in ("calibre_px", "planted_dilation")]
         means.append(np.average(table, axis=1, weights=numbers(rows, "length_px")))
     measured, dilation = np.array(means).T
     assert spearmanr(measured, dilation).statistic >= 0.8
 
 
-def test_calibre_ranks_veins_by_planted_width(veins: list[tuple[Row, Row]]) -> None:
-    rows = [ill for ill, _ in veins if ill[BEND]]
-    assert rank_correlation(numbers(rows, "asd_px"), numbers(rows, "planted_width")) >= 0.8
+def test_calibre_ranks_traced_branches_by_planted_width(
+    images: list[tuple[list[Row], dict[int, Row]]],
+) -> None:
+    rows = [row for branches, _ in images for row in branches]
+    measured, planted = numbers(rows, "calibre_px"), numbers(rows, "planted_width")
+    assert rank_correlation(measured, planted) >= 0.8
+    errors = np.abs(np.subtract(measured, planted))
+    assert errors.mean() < 0.5  # px; with the faint rim counted in full it is more than 1 px

@@ -30,6 +30,11 @@ def test_planted_branches_gather_their_traced_parts(truth: Truth) -> None:
     assert trunk["asd_px"] == pytest.approx(7, rel=0.05)  # drawn around a pixel column
     assert side["asd_px"] == pytest.approx(3, rel=0.08)
     assert trunk["length_px"] == pytest.approx(186, rel=0.02)
+    assert (trunk["calibre_px"], side["calibre_px"]) == (trunk["asd_px"], side["asd_px"])
+    faint = trace(np.where(truth.branch_ids == 1, 0.5, truth.branch_ids == 0))
+    trunk, side = planted_rows(faint, truth)
+    assert side["calibre_px"] == pytest.approx(0.5 * side["asd_px"], rel=0.08)
+    assert trunk["calibre_px"] == pytest.approx(trunk["asd_px"], rel=0.02)
     assert (side["planted"], side["planted_width"], side["planted_curvature"]) == (1, 3, 0.01)
     assert min(float(str(row["overlap"])) for row in (trunk, side)) > 0.95
 
@@ -109,6 +114,7 @@ def test_a_row_has_every_measure_and_none_for_what_is_not_measured(
     (branch,) = tree.branches
     assert row["length_px"] == pytest.approx(branch.length, abs=0.01)
     assert row["asd_px"] == pytest.approx(branch.asd, abs=0.001)
+    assert row["calibre_px"] == pytest.approx(branch.calibre, abs=0.001)
     assert row["mean_curvature_per_px"] == pytest.approx(branch.mean_curvature, abs=1e-5)
     assert row["tortuosity"] is None
     assert (row["curvature_variant"], row["generation"]) == ("raw", 1)

@@ -35,6 +35,41 @@ def test_diagonal_bars(phantoms: SimpleNamespace, degrees: int) -> None:
     assert branch.asd == pytest.approx(bar.sum() / 150, rel=0.02)
 
 
+@pytest.mark.parametrize("width", [2.5, 3.3, 5.7])
+@pytest.mark.parametrize("degrees", [0, 7, 17, 30, 62, 80])
+def test_a_pixel_counts_for_the_calibre_as_far_as_it_is_vessel(
+    phantoms: SimpleNamespace, width: float, degrees: int
+) -> None:
+    along, across = phantoms.axes(degrees)
+    inside = np.clip(width / 2 + 0.5 - np.abs(across), 0, 1)
+    inside *= np.clip(75.5 - np.abs(along), 0, 1)
+    (branch,) = trace(inside).branches
+    assert branch.calibre == pytest.approx(width, rel=0.03)
+    assert branch.asd > width + 0.4  # the rim in full
+
+
+@pytest.mark.parametrize("sigma", [0.5, 0.8, 1.2])
+def test_a_blurred_vessel_keeps_its_calibre(phantoms: SimpleNamespace, sigma: float) -> None:
+    sharp = phantoms.bar(6, 17)
+    soft = ndimage.gaussian_filter(sharp.astype(float), sigma)
+    (branch,) = trace(np.where(soft > 0.02, soft, 0)).branches
+    (before,) = trace(sharp).branches
+    assert branch.calibre == pytest.approx(before.calibre, rel=0.03)
+    assert branch.asd > before.asd + 2 * sigma
+
+
+def test_the_calibre_of_a_binary_image_is_its_diameter(phantoms: SimpleNamespace) -> None:
+    tree = trace(200 * (phantoms.crooked() > 0))
+    assert len(tree.branches) > 5
+    np.testing.assert_allclose(tree.calibres, tree.diameters())
+    faint = trace(phantoms.crooked())
+    scaled = trace(np.rint(51 * phantoms.crooked()).astype(np.uint8))
+    np.testing.assert_allclose(scaled.calibres, faint.calibres, rtol=0.02)
+    values = phantoms.crooked() / phantoms.crooked().max()
+    area = [values[faint.labels == branch.label].sum() for branch in faint.branches]
+    np.testing.assert_allclose(faint.calibres, np.divide(area, [b.length for b in faint.branches]))
+
+
 @pytest.mark.parametrize("turn", [0, 20, 45, 110, 200, 305])
 def test_forks(phantoms: SimpleNamespace, turn: float) -> None:
     tree = trace(phantoms.fork(turn))
@@ -105,7 +140,10 @@ def turned(image: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 def numbers(tree: VesselTree) -> list[tuple[float, ...]]:
-    return [(b.length, b.pixels, b.asd, b.mean_curvature, b.max_curvature) for b in tree.branches]
+    return [
+        (b.length, b.pixels, b.asd, b.calibre, b.mean_curvature, b.max_curvature)
+        for b in tree.branches
+    ]
 
 
 @pytest.mark.parametrize("columns", [224, 200])
@@ -156,7 +194,7 @@ def test_where_there_is_no_vessel_there_is_no_branch(
     assert len(tree.graph) == 0
     assert tree.labels.shape == image.shape
     assert not tree.labels.any()
-    assert tree.diameters().shape == (0,)
+    assert tree.diameters().shape == tree.calibres.shape == (0,)
 
 
 def test_a_blob_is_one_short_branch(phantoms: SimpleNamespace) -> None:

@@ -111,8 +111,8 @@ def _summary(tree: "VesselTree") -> str:
     if not tree.branches:
         return "no vessels found"
     length = sum(branch.length for branch in tree.branches)
-    width = sum(branch.pixels for branch in tree.branches) / length
-    widest = max(tree.diameters()[tree.counted], default=width)
+    width = sum(branch.calibre * branch.length for branch in tree.branches) / length
+    widest = max(tree.calibres[tree.counted], default=width)
     bend = tree.curvature
     mean = f"{bend.values[bend.clear].mean():.4f} 1/px" if bend.clear.any() else "not measured"
     count = len(tree.branches)
@@ -129,7 +129,7 @@ def _agreement(rows: Sequence[Mapping[str, Any]]) -> str:
     known = [row for row in rows if row["mean_curvature_per_px"] is not None]
     if len(known) < 3:
         return f"{len(known)} planted branches with a curvature: too few to compare"
-    width = spearmanr([r["asd_px"] for r in known], [r["planted_width"] for r in known])
+    width = spearmanr([r["calibre_px"] for r in known], [r["planted_width"] for r in known])
     bend = spearmanr(
         [r["mean_curvature_per_px"] for r in known], [r["planted_curvature"] for r in known]
     )

@@ -52,10 +52,10 @@ class Scale:
 
 def width_scale(trees: Sequence[VesselTree]) -> Scale:
     """Choose one scale for the widths of all these trees, so that their pictures compare."""
-    found = [tree.diameters()[tree.counted] for tree in trees]
+    found = [tree.calibres[tree.counted] for tree in trees]
     widths = np.concatenate(found) if found else np.empty(0)
     low, high = (widths.min(), widths.max()) if widths.size else (0.0, 1.0)
-    return Scale(float(low), float(max(high, low + 1)), "viridis", "Average segment diameter (px)")
+    return Scale(float(low), float(max(high, low + 1)), "viridis", "Calibre (px)")
 
 
 def curvature_scale(trees: Sequence[VesselTree]) -> Scale:
@@ -70,7 +70,7 @@ def curvature_scale(trees: Sequence[VesselTree]) -> Scale:
 
 
 def width_picture(tree: VesselTree, scale: Scale) -> Picture:
-    """Paint every branch in the colour of its average segment diameter.
+    """Paint every branch in the colour of its calibre.
 
     Example:
         >>> from ssplain.vessels import trace
@@ -80,7 +80,7 @@ def width_picture(tree: VesselTree, scale: Scale) -> Picture:
         >>> picture.shape, picture[0, 0].tolist(), picture[10, 30].tolist()
         ((20, 60, 3), [0, 0, 0], [253, 231, 36])
     """
-    widths = np.concatenate([[0.0], tree.diameters()])
+    widths = np.concatenate([[0.0], tree.calibres])
     return _paint(widths[tree.labels], tree.labels > 0, scale)
 
 

@@ -99,6 +99,7 @@ def branch_rows(tree: VesselTree, truth: Truth | None = None) -> list[Row]:
             "length_px": round(branch.length, 2),
             "pixels": branch.pixels,
             "asd_px": round(branch.asd, 3),
+            "calibre_px": round(branch.calibre, 3),
             "mean_curvature_per_px": _rounded(branch.mean_curvature),
             "max_curvature_per_px": _rounded(branch.max_curvature),
             "tortuosity": _rounded(branch.tortuosity),
@@ -118,7 +119,7 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
     """Compare planted branches with what was traced of them.
 
     A traced branch belongs to the planted one that has more than half of its pixels. Side branches
-    cut a planted branch into several traced ones: pixels and lengths of these are added up, and
+    cut a planted branch into several traced ones: areas and lengths of these are added up, and
     the curvature is the mean over all their pixels that are clear of junctions and ends.
 
     Returns:
@@ -149,7 +150,9 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
     rows: list[Row] = []
     for index in np.unique(owner[owner >= 0]).tolist():
         labels = np.flatnonzero(owner == index)
-        length = sum(tree.branches[label - 1].length for label in labels)
+        traced = [tree.branches[label - 1] for label in labels]
+        length = sum(branch.length for branch in traced)
+        area = sum(branch.calibre * branch.length for branch in traced)
         clear = tree.curvature.clear & np.isin(tree.labels, labels)
         row: Row = {
             "planted": index,
@@ -157,6 +160,7 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
             "overlap": round(float(overlap[labels, index].sum() / pixels[labels].sum()), 3),
             "length_px": round(length, 2),
             "asd_px": round(float(pixels[labels].sum() / length), 3),
+            "calibre_px": round(area / length, 3),
             "mean_curvature_per_px": _mean(tree.curvature.values, clear),
         }
         row |= {f"planted_{name}": v[index].item() for name, v in truth.columns.items()}

@@ -1,7 +1,9 @@
 """Vessel trees: an image becomes branches with their length, calibre and curvature.
 
-The calibre of a branch is its Average Segment Diameter, ASD = N / L_c: how many pixels it has, over
-the length of its centreline, L_c = integral of |c'(t)| dt.
+The Average Segment Diameter of a branch is ASD = N / L_c: how many pixels it has, over the length
+of its centreline, L_c = integral of |c'(t)| dt. Around every vessel of a soft segmentation there is
+a rim of faint pixels, which N counts in full. The calibre is therefore A / L_c, with A the sum of
+the values: a pixel counts as far as it is vessel. On a binary image the two are the same.
 
 References: E. Ataer-Cansizoglu et al., Computer-based image analysis for plus disease diagnosis in
 retinopathy of prematurity, TVST 4(6), 2015, for the ASD. How the branches are found here, and at
@@ -40,7 +42,9 @@ class Branch:
         label: its value in `VesselTree.labels`, from 1; the longest branch is 1.
         length: L_c, length of the centreline in px, up to the tips of free ends.
         pixels: N, how many pixels belong to it.
-        asd: Average Segment Diameter N / L_c in px.
+        asd: Average Segment Diameter N / L_c in px, as in the paper's dilation measure.
+        calibre: mean width in px, its area over L_c; a pixel adds its value to the area, 1 if it is
+            as bright as any. The ASD of a binary image.
         mean_curvature: mean of the curvature in 1/px over its pixels that are clear of junctions
             and ends (see `ssplain.vessels.curvature`); NaN if it has none.
         max_curvature: the largest of them; NaN if it has none.
@@ -53,6 +57,7 @@ class Branch:
     length: float
     pixels: int
     asd: float
+    calibre: float
     mean_curvature: float
     max_curvature: float
     tortuosity: float
@@ -95,6 +100,20 @@ class VesselTree:
         lengths = np.array([branch.length for branch in self.branches])
         counted: NDArray[np.bool_] = lengths >= 2 * self.radius
         return counted
+
+    @property
+    def calibres(self) -> Plane:
+        """The calibre of every branch in px.
+
+        Example:
+            >>> image = np.zeros((20, 60))
+            >>> image[8:12, 5:55] = 1
+            >>> image[[7, 12], 5:55] = 0.25  # a faint rim adds half a pixel, not two
+            >>> tree = trace(image)
+            >>> tree.calibres.round(1), tree.diameters().round(1)
+            (array([4.5]), array([6.]))
+        """
+        return np.array([branch.calibre for branch in self.branches])
 
     def diameters(self, kept: NDArray[np.bool_] | None = None) -> Plane:
         """The ASD of every branch, counting only the pixels in `kept` if it is given.
@@ -181,7 +200,7 @@ def trace(
         node["position"] = pose.undo_points(node["position"][None], shape)[0]
     curves = [replace(curve, points=pose.undo_points(curve.points, shape)) for curve in curves]
     graph = _graph(network, curves)
-    branches = _branches(curves, labels, bends, _generations(graph, disc))
+    branches = _branches(curves, labels, pose.undo(plane), bends, _generations(graph, disc))
     return VesselTree(branches, labels, graph, bends, line.radius)
 
 
@@ -302,11 +321,13 @@ def _generations(graph: Network, disc: tuple[float, float, float] | None) -> dic
 def _branches(
     curves: list[_Curve],
     labels: NDArray[np.int32],
+    plane: Plane,
     bends: TubularCurvature,
     generations: dict[int, int | None],
 ) -> tuple[Branch, ...]:
     count = len(curves) + 1
     pixels = np.bincount(labels.ravel(), minlength=count)
+    area = np.bincount(labels.ravel(), plane.ravel(), minlength=count)
     owner, bend = labels[bends.clear], bends.values[bends.clear]
     seen = np.bincount(owner, minlength=count)
     total = np.bincount(owner, bend, minlength=count)
@@ -319,6 +340,7 @@ def _branches(
             length=curve.length,
             pixels=int(pixels[label]),
             asd=float(pixels[label] / curve.length),
+            calibre=float(area[label] / curve.length),
             mean_curvature=float(total[label] / seen[label]) if seen[label] else math.nan,
             max_curvature=float(peak[label]) if seen[label] else math.nan,
             tortuosity=polyline_length(curve.points) / chord if chord else math.nan,
