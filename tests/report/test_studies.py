@@ -54,7 +54,7 @@ def test_the_page_shows_all_that_is_in_the_folder(tmp_path: Path) -> None:
         assert text in html
     assert "{&quot;absolute&quot;: true}" in html  # settings
     assert "4; 2 hold" in html
-    assert "insertion \u2191" in html  # headline numbers
+    assert "insertion\u00a0\u2191" in html  # headline numbers
     assert "not for diagnosis" in html
 
 

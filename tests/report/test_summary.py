@@ -23,7 +23,7 @@ def rows() -> dict[str, list[str]]:
 def test_explainers_stand_against_headline_measures() -> None:
     html = summary_table(SHEET)
     heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', html)
-    assert heads == ["explainer", "insertion \u2191", "deletion \u2193"]
+    assert heads == ["explainer", "insertion\u00a0\u2191", "deletion\u00a0\u2193"]
     assert list(rows()) == ["A", "B", "C"]
     assert "0.900" in rows()["A"][0]
     assert "0.850 to 0.950" in rows()["A"][0]
@@ -51,3 +51,11 @@ def test_a_control_is_named_as_such() -> None:
     html = summary_table(read_sheet(f"explainer,measure,value,low,high\n{lines}"))
     names = re.findall(r'<tr><td class="text">([^<]*)<', html)
     assert names == ["Random (control)", "intensity (control)", "Saliency"]
+
+
+def test_no_zero_is_negative() -> None:
+    html = summary_table(
+        read_sheet("explainer,measure,value,low,high\nA,insertion,-0.0002,-0.002,-0.0001\n")
+    )
+    assert "-0.000" not in html
+    assert "-0.002 to 0.000" in html

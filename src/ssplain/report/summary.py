@@ -62,7 +62,7 @@ def summary_table(sheet: Sheet) -> str:
     named as such.
 
     >>> sheet = read_sheet("explainer,measure,value,low,high\nrandom,insertion,0.5,0.4,0.6\n")
-    >>> "insertion \u2191" in summary_table(sheet)
+    >>> "insertion\u00a0\u2191" in summary_table(sheet)
     True
     """
     lines = sheet.records()
@@ -97,7 +97,7 @@ def _better(measure: str) -> bool | None:
 
 
 def _arrow(measure: str) -> str:
-    return {True: " \u2191", False: " \u2193", None: ""}[_better(measure)]
+    return {True: "\u00a0\u2191", False: "\u00a0\u2193", None: ""}[_better(measure)]
 
 
 def _best(measure: str, lines: Sequence[Mapping[str, str]]) -> float | None:
@@ -112,10 +112,12 @@ def _number(line: Mapping[str, str] | None, best: float | None) -> str | Markup:
     if line is None or (value := _value(line["value"])) is None:
         return "\u2013"
     low, high = _value(line["low"]), _value(line["high"])
-    between = "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+    between = "" if low is None or high is None else f"{low:z.3f} to {high:z.3f}"
     # what is printed as equal is marked as equal
-    kind = ' class="best"' if best is not None and f"{value:.3f}" == f"{best:.3f}" else ""
-    return Markup(f'<span{kind}>{value:.3f}</span> <span class="interval">{escape(between)}</span>')
+    kind = ' class="best"' if best is not None and f"{value:z.3f}" == f"{best:z.3f}" else ""
+    return Markup(
+        f'<span{kind}>{value:z.3f}</span> <span class="interval">{escape(between)}</span>'
+    )
 
 
 def _value(text: str) -> float | None:
