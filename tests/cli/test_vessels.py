@@ -124,7 +124,7 @@ def test_mistakes_are_told_in_one_sentence(bar: Path, tmp_path: Path) -> None:
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (9, 9, 3), np.uint8)).save(colour)
     for words, message in (
         ((colour, "--out", tmp_path), "colour.png: A vessel image has the shape"),
-        ((bar, bar, "--out", tmp_path), "the same name"),
+        ((bar, bar, "--out", tmp_path), "Several images are named bar "),
         ((bar, "--out", tmp_path, "--method", "magic"), "no tracing method 'magic'"),
         ((bar, "--out", tmp_path, "--truth", bar, "--truth", bar), "2 files of truth"),
         ((bar, "--out", tmp_path, "--sigma", "wide"), "or 'local', not 'wide'"),

@@ -26,6 +26,12 @@ def test_every_figure_and_table_is_declared() -> None:
     assert {name for group in ITEMS.values() for name in group} == set(STUDIES)
 
 
+def test_every_study_takes_as_many_images_as_the_paper() -> None:
+    paper = {"rop": 100, "mnist": 500, "fmnist": 500}
+    for study in STUDIES.values():
+        assert study.images == sum(paper[name] for name in study.dataset.split(", ")), study.name
+
+
 def test_comparisons_have_the_eleven_explainers_and_three_controls() -> None:
     for name in ("rop", "mnist", "fmnist", "predicted-rop", "predicted-mnist", "predicted-fmnist"):
         methods = [variant.method for variant in STUDIES[name].variants]

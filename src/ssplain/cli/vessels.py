@@ -1,6 +1,7 @@
 """`ssplain vessels`: branches, width and curvature of segmented images, as pictures and a table."""
 
 import csv
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -56,8 +57,12 @@ def vessels(
         raise SSplainError(
             f"There are {len(images)} images but {len(truth)} files of truth; give one per image."
         )
-    if len({path.stem for path in images}) != len(images):
-        raise SSplainError("Two images have the same name; results would overwrite each other.")
+    twice = [name for name, count in Counter(path.stem for path in images).items() if count > 1]
+    if twice:
+        raise SSplainError(
+            f"Several images are named {twice[0]} and would overwrite each other's results; "
+            "give one folder at a time, each with its own --out."
+        )
     planted = [Truth.load(path) for path in truth]
     settings = {"variant": variant, "sigma": _scale(sigma), "axis": axis, "disc": disc}
     trees = [_trace(path, threshold, method=method, **settings) for path in images]

@@ -113,11 +113,10 @@ def _number(line: Mapping[str, str] | None, best: float | None) -> str | Markup:
         return "\u2013"
     low, high = _value(line["low"]), _value(line["high"])
     between = "" if low is None or high is None else f"{low:z.3f} to {high:z.3f}"
+    text = f"{value:z.3f}"
     # what is printed as equal is marked as equal
-    kind = ' class="best"' if best is not None and f"{value:z.3f}" == f"{best:z.3f}" else ""
-    return Markup(
-        f'<span{kind}>{value:z.3f}</span> <span class="interval">{escape(between)}</span>'
-    )
+    kind = ' class="best"' if best is not None and text == f"{best:z.3f}" else ""
+    return Markup(f'<span{kind}>{text}</span> <span class="interval">{escape(between)}</span>')
 
 
 def _value(text: str) -> float | None:

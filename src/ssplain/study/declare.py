@@ -168,7 +168,7 @@ _STUDIES = (
         where="Figure 4, section 4.6",
         dataset="rop",
         variants=(_OURS,),
-        images=20,
+        images=100,
         kind="forgetting",
         seeds=(0, 1),
     ),
@@ -231,7 +231,7 @@ _STUDIES = (
                 {**_PIXELWISE, "area_reduction": "sum"},
             ),
         ),
-        images=12,
+        images=100,
         parts=("maps", "agreement"),
     ),
     Study(
@@ -256,7 +256,7 @@ _STUDIES = (
         where="Table 1, appendix H",
         dataset="rop, mnist, fmnist",
         variants=PERTURBATION,
-        images=0,
+        images=sum(IMAGES.values()),
         kind="times",
     ),
 )

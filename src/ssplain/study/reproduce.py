@@ -5,13 +5,13 @@ from pathlib import Path
 
 from ssplain.models.card import BUNDLED
 from ssplain.report.record import Record
-from ssplain.study.declare import STUDIES, declared
+from ssplain.study.declare import IMAGES, STUDIES, declared
 from ssplain.study.engine import run
 from ssplain.study.forgetting import run_forgetting
 from ssplain.study.gather import Progress
 from ssplain.study.ledger import update_ledger
 from ssplain.study.scene import MODELS, Scene, bundled_scene
-from ssplain.study.times import TIMED, run_times
+from ssplain.study.times import run_times
 
 EVERY = "all"
 
@@ -48,7 +48,7 @@ def reproduce(
         def scenes(dataset: str) -> Scene | None:
             if MODELS[dataset] not in BUNDLED:
                 return None
-            return bundled_scene(dataset, images or TIMED[dataset])
+            return bundled_scene(dataset, images or IMAGES[dataset])
 
         record = run_times(study, scenes, home, seed=seed, progress=progress)
     else:

@@ -30,9 +30,6 @@ from ssplain.study.style import BLUE, VERMILION, save_figure, style
 from ssplain.study.tables import csv_text
 from ssplain.version import __version__
 
-# images that are timed, unless the user says otherwise; the paper has 100, 500 and 500, but a
-# fundus image takes three minutes, which can be spent on nothing else
-TIMED = {"rop": 30, "mnist": 500, "fmnist": 500}
 # seconds per image, mean of the paper's Table 1
 PAPER = {
     "rop": {
