@@ -54,6 +54,29 @@ def test_every_claim_can_be_judged() -> None:
     }
 
 
+def test_a_single_image_of_a_class_decides_nothing() -> None:
+    """Its interval has no width, so that any difference would look certain."""
+    ours, theirs = (
+        Evaluation({"seconds": seconds}, {}, torch.zeros(0), torch.tensor([0, 1]))
+        for seconds in (torch.tensor([1.0, 1.1]), torch.tensor([2.0, 2.2]))
+    )
+    keys = {key("rop", v.title): theirs for v in STUDIES["times"].variants}
+    few = Results("times", 2, {"times": keys | {key("rop", "SSplain-0"): ours}})
+    findings = judge(CLAIMS, {"times": few})
+    assert findings
+    assert {finding.verdict for finding in findings} == {"undecided"}
+    assert all("Too few images" in finding.measured for finding in findings)
+    twice = {
+        name: Evaluation(
+            {"seconds": one.values["seconds"].repeat(2)}, {}, torch.zeros(0), one.labels.repeat(2)
+        )
+        for name, one in few.found["times"].items()
+    }
+    assert "holds" in {
+        f.verdict for f in judge(CLAIMS, {"times": Results("times", 4, {"times": twice})})
+    }
+
+
 def test_claims_of_studies_that_were_not_run_are_left_out() -> None:
     some = {"mnist": full()["mnist"]}
     findings = judge(CLAIMS, some)

@@ -5,12 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
+import torch
+
 from ssplain.files import write_whole
 from ssplain.report.record import RECORD, Finding, write_ledger
 from ssplain.study.claim import Claim
 from ssplain.study.claims import CLAIMS
 from ssplain.study.results import VALUES, Results, read_results
 from ssplain.study.tables import csv_text
+from ssplain.study.verdicts import OPEN, Judged
 
 TABLE = "ledger.csv"
 
@@ -19,7 +22,8 @@ def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Findi
     """Judge the claims whose study has been run; the others are left out.
 
     A claim keeps its number whatever has been run. One that needs what a study has not measured,
-    such as the times of a data set without a model, is left out too.
+    such as the times of a data set without a model, is left out too. Where a class has a single
+    image, which cannot be drawn again otherwise, intervals are too narrow and nothing is decided.
 
     Args:
         claims: in the order of the ledger.
@@ -34,6 +38,8 @@ def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Findi
             judged = claim.test.judge(found)
         except KeyError:
             continue
+        if _too_few(found):
+            judged = Judged(f"{judged.measured} Too few images: a class has only one.", OPEN)
         findings.append(
             Finding(
                 number=number,
@@ -48,6 +54,15 @@ def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Findi
             )
         )
     return findings
+
+
+def _too_few(results: Results) -> bool:
+    """Whether an explainer was measured on images of which one is alone in its class."""
+    return any(
+        int(torch.unique(one.labels, return_counts=True)[1].min()) == 1
+        for by_title in results.found.values()
+        for one in by_title.values()
+    )
 
 
 def update_ledger(home: Path) -> list[Finding]:
