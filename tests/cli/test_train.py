@@ -11,9 +11,9 @@ from typer.testing import CliRunner, Result
 from ssplain.cli.train import VALIDATION, train
 from ssplain.errors import SSplainError
 from ssplain.models import load
-from ssplain.models.train_rop import FURTHER
-from ssplain.vessels.simulate import simulate
-from ssplain.vessels.simulate_disease import CLASSES
+from ssplain.simulate.disease import CLASSES
+from ssplain.simulate.eye import simulate
+from ssplain.train.rop import FURTHER
 
 app = typer.Typer()
 app.command()(train)

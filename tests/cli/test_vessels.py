@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from ssplain.cli.vessels import vessels
 from ssplain.errors import SSplainError
-from ssplain.vessels.simulate import simulate
-from ssplain.vessels.table import Truth
+from ssplain.simulate.eye import simulate
+from ssplain.vessels.table import Planted
 
 app = typer.Typer()
 app.command()(vessels)
@@ -86,7 +86,7 @@ def test_an_empty_image_has_no_vessels(tmp_path: Path) -> None:
 
 def test_truth_adds_a_table_of_planted_branches(bar: Path, tmp_path: Path) -> None:
     ids = np.where(read(bar) > 0, 0, -1).astype(np.int32)
-    truth = Truth(ids, {"width": np.array([5.0]), "curvature": np.array([0.0])})
+    truth = Planted(ids, {"width": np.array([5.0]), "curvature": np.array([0.0])})
     truth.save(tmp_path / "truth.npz")
     output = run(bar, "--out", tmp_path, "--truth", tmp_path / "truth.npz")
     assert "too few to compare" in output
@@ -98,7 +98,7 @@ def test_truth_adds_a_table_of_planted_branches(bar: Path, tmp_path: Path) -> No
 def test_truth_of_a_simulated_image_is_compared_branch_by_branch(tmp_path: Path) -> None:
     fundus = simulate(seed=9, index=2)
     Image.fromarray(np.rint(255 * fundus.image).astype(np.uint8)).save(tmp_path / "eye.png")
-    Truth.of(fundus).save(tmp_path / "truth.npz")
+    fundus.planted().save(tmp_path / "truth.npz")
     output = run(tmp_path / "eye.png", "--out", tmp_path, "--truth", tmp_path / "truth.npz")
     rows = table(tmp_path / "eye-planted.csv")
     known = [row for row in rows if row["mean_curvature_per_px"]]

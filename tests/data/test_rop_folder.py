@@ -10,7 +10,7 @@ from PIL import Image
 
 from ssplain.data.rop_folder import ROPFolder, read_rop, read_segmentation
 from ssplain.errors import SSplainError
-from ssplain.vessels.simulate import simulate
+from ssplain.simulate.eye import simulate
 
 BYTES = [np.rint(255 * simulate(seed=2, index=i).image).astype(np.uint8) for i in range(3)]
 

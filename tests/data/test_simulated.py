@@ -9,7 +9,7 @@ from PIL import Image
 
 from ssplain.data.simulated import SERIES, SimulatedROP, read_mask, turn_and_flip
 from ssplain.errors import SSplainError
-from ssplain.vessels.simulate import simulate
+from ssplain.simulate.eye import simulate
 
 
 def test_items_and_tensors_agree() -> None:

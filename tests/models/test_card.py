@@ -9,9 +9,9 @@ from ssplain.data import CLASSES, bundled
 from ssplain.errors import SSplainError
 from ssplain.models import LeNet5, card, load, save
 from ssplain.models.card import BUNDLED, CARD, WEIGHTS, fingerprint, folder_of
-from ssplain.models.train import accuracy, predict
-from ssplain.models.train_rop import CLASSES as GRADES
-from ssplain.models.train_rop import judge
+from ssplain.train.loop import accuracy, predict
+from ssplain.train.rop import CLASSES as GRADES
+from ssplain.train.rop import judge
 
 NEEDED = {"googlenet-rop": 0.91, "lenet5-mnist": 0.9853, "lenet5-fmnist": 0.8867}
 

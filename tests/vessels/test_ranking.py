@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from ssplain.vessels import simulate_disease, trace
-from ssplain.vessels.simulate import simulate
-from ssplain.vessels.table import Row, Truth, branch_rows, planted_rows
+from ssplain.simulate import disease as simulate_disease
+from ssplain.simulate.eye import simulate
+from ssplain.vessels import trace
+from ssplain.vessels.table import Row, branch_rows, planted_rows
 
 SERIES, IMAGES = 424242, 100
 BEND, PLANTED_BEND = "mean_curvature_per_px", "planted_curvature"
@@ -28,7 +29,7 @@ BEND, PLANTED_BEND = "mean_curvature_per_px", "planted_curvature"
 def measure(index: int) -> tuple[list[Row], dict[int, Row]]:
     """Return the traced branches of an image, and what was traced of each planted vessel."""
     fundus = simulate(SERIES, index)
-    tree, truth = trace(fundus.image), Truth.of(fundus)
+    tree, truth = trace(fundus.image), fundus.planted()
     branches = branch_rows(tree, truth)
     shared = np.zeros((len(branches) + 1, len(fundus.branches)))
     np.add.at(shared, (tree.labels.ravel(), fundus.branch_ids.ravel()), 1)

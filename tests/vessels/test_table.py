@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from ssplain.errors import SSplainError
+from ssplain.simulate.eye import simulate
 from ssplain.vessels import trace
-from ssplain.vessels.simulate import simulate
-from ssplain.vessels.table import Truth, branch_rows, planted_rows
+from ssplain.vessels.table import Planted, branch_rows, planted_rows
 
 
 @pytest.fixture
-def truth(phantoms: SimpleNamespace) -> Truth:
+def truth(phantoms: SimpleNamespace) -> Planted:
     """A trunk that a side branch leaves half-way: two planted branches, three traced ones."""
     trunk = phantoms.stroke((20, 100), (200, 100), 6)
     side = phantoms.stroke((110, 100), (60, 180), 3) & ~trunk
     ids = np.full(trunk.shape, -1, dtype=np.int32)
     ids[side], ids[trunk] = 1, 0
-    return Truth(ids, {"width": np.array([6.0, 3.0]), "curvature": np.array([0.0, 0.01])})
+    return Planted(ids, {"width": np.array([6.0, 3.0]), "curvature": np.array([0.0, 0.01])})
 
 
-def test_planted_branches_gather_their_traced_parts(truth: Truth) -> None:
+def test_planted_branches_gather_their_traced_parts(truth: Planted) -> None:
     tree = trace(truth.branch_ids >= 0)
     assert len(tree.branches) == 3
     trunk, side = planted_rows(tree, truth)
@@ -39,12 +39,12 @@ def test_planted_branches_gather_their_traced_parts(truth: Truth) -> None:
     assert min(float(str(row["overlap"])) for row in (trunk, side)) > 0.95
 
 
-def test_a_planted_branch_that_was_not_traced_has_no_row(truth: Truth) -> None:
+def test_a_planted_branch_that_was_not_traced_has_no_row(truth: Planted) -> None:
     (row,) = planted_rows(trace(truth.branch_ids == 0), truth)
     assert row["planted"] == 0
 
 
-def test_planted_values_are_those_of_the_pixels_that_were_traced(truth: Truth) -> None:
+def test_planted_values_are_those_of_the_pixels_that_were_traced(truth: Planted) -> None:
     """The trunk gets wider downwards, and bent below its side branch."""
     row, _ = np.indices(truth.branch_ids.shape)
     width = np.linspace(4.0, 8.0, 224)[row]
@@ -71,8 +71,8 @@ def test_planted_values_are_those_of_the_pixels_that_were_traced(truth: Truth) -
 
 def test_truth_of_a_simulated_image_survives_a_file(tmp_path: Path) -> None:
     fundus = simulate(seed=0, index=2)
-    Truth.of(fundus).save(tmp_path / "truth.npz")
-    again = Truth.load(tmp_path / "truth.npz")
+    fundus.planted().save(tmp_path / "truth.npz")
+    again = Planted.load(tmp_path / "truth.npz")
     assert np.array_equal(again.branch_ids, fundus.branch_ids)
     assert np.array_equal(again.maps["width"], fundus.width)
     assert np.array_equal(again.maps["curvature"], fundus.curvature)
@@ -81,9 +81,9 @@ def test_truth_of_a_simulated_image_survives_a_file(tmp_path: Path) -> None:
     assert again.columns["dilation"].tolist() == [branch.dilation for branch in fundus.branches]
 
 
-def test_truth_survives_a_file(truth: Truth, tmp_path: Path) -> None:
+def test_truth_survives_a_file(truth: Planted, tmp_path: Path) -> None:
     truth.save(tmp_path / "truth.npz")
-    again = Truth.load(tmp_path / "truth.npz")
+    again = Planted.load(tmp_path / "truth.npz")
     assert np.array_equal(again.branch_ids, truth.branch_ids)
     assert {name: value.tolist() for name, value in again.columns.items()} == {
         "width": [6, 3],
@@ -91,15 +91,15 @@ def test_truth_survives_a_file(truth: Truth, tmp_path: Path) -> None:
     }
 
 
-def test_bad_truth_is_refused_in_one_sentence(truth: Truth, tmp_path: Path) -> None:
+def test_bad_truth_is_refused_in_one_sentence(truth: Planted, tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("no archive")
     with pytest.raises(SSplainError, match="cannot be read as planted truth"):
-        Truth.load(tmp_path / "text.npz")
+        Planted.load(tmp_path / "text.npz")
     with pytest.raises(SSplainError, match="cannot be read as planted truth"):
-        Truth.load(tmp_path / "missing.npz")
+        Planted.load(tmp_path / "missing.npz")
     np.savez(tmp_path / "other.npz", branch_ids=truth.branch_ids)
     with pytest.raises(SSplainError, match="no array curvature, width"):
-        Truth.load(tmp_path / "other.npz")
+        Planted.load(tmp_path / "other.npz")
     with pytest.raises(SSplainError, match=r"\(224, 224\), the image \(20, 20\)"):
         planted_rows(trace(np.eye(20)), truth)
     with pytest.raises(SSplainError, match=r"\(224, 224\), the image \(20, 20\)"):

@@ -11,7 +11,7 @@ import typer
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
-    from ssplain.models.train import Images, Step
+    from ssplain.train.loop import Images, Step
 
 DATASETS = ("mnist", "fmnist", "rop")
 VALIDATION = 5000
@@ -77,8 +77,8 @@ def _train_lenet(
 ) -> None:
     from ssplain.data import CLASSES, load
     from ssplain.models import LeNet5, ModelCard, save
-    from ssplain.models.train import Settings, accuracy, hold_out, predict
-    from ssplain.models.train import train as fit
+    from ssplain.train.loop import Settings, accuracy, hold_out, predict
+    from ssplain.train.loop import train as fit
 
     images, labels = load(dataset, data, "train")
     test_images, test_labels = load(dataset, data, "test")
@@ -127,9 +127,9 @@ def _train_rop(
 
     from ssplain.models import GoogLeNet, load
     from ssplain.models.card import CARD
-    from ssplain.models.make_rop import make_rop
-    from ssplain.models.train_rop import CLASSES, FURTHER, STAGES
     from ssplain.report import roc_figure
+    from ssplain.train.make_rop import make_rop
+    from ssplain.train.rop import CLASSES, FURTHER, STAGES
 
     before = None if start is None else load(start)
     if before is not None and not isinstance(before, GoogLeNet):

@@ -50,7 +50,7 @@ def vessels(
 ) -> None:
     """Trace vessels and show their width and curvature; colours mean the same on all pictures."""
     from ssplain.report import vessels as pictures
-    from ssplain.vessels.table import Truth, branch_rows, planted_rows
+    from ssplain.vessels.table import Planted, branch_rows, planted_rows
 
     truth = truth or []
     if truth and len(truth) != len(images):
@@ -63,7 +63,7 @@ def vessels(
             f"Several images are named {twice[0]} and would overwrite each other's results; "
             "give one folder at a time, each with its own --out."
         )
-    planted = [Truth.load(path) for path in truth]
+    planted = [Planted.load(path) for path in truth]
     settings = {"variant": variant, "sigma": _scale(sigma), "axis": axis, "disc": disc}
     trees = [_trace(path, threshold, method=method, **settings) for path in images]
     widths, bends = pictures.width_scale(trees), pictures.curvature_scale(trees)

@@ -17,7 +17,7 @@ import torch
 from ssplain.data.dicom import read_dicom
 from ssplain.data.images import read_image, resize
 from ssplain.errors import SSplainError
-from ssplain.vessels.simulate_disease import CLASSES
+from ssplain.simulate.disease import CLASSES
 
 SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg", ".bmp", ".dcm")
 _SIZE = (224, 224)

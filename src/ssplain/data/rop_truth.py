@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ssplain.errors import SSplainError
-from ssplain.vessels.simulate import BranchTruth, Side
+from ssplain.simulate.eye import BranchTruth, Side
 
 FOLDER = Path(__file__).parents[1] / "assets" / "rop"
 IMAGES, TRUTH, BRANCHES = "images.npz", "truth.npz", "branches.csv"

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ssplain.data.images import read_image, resize
 from ssplain.errors import SSplainError
-from ssplain.vessels.simulate import SimulatedFundus, simulate
-from ssplain.vessels.simulate_courses import simulate_on_mask
-from ssplain.vessels.simulate_tree import SIZE
+from ssplain.simulate.courses import simulate_on_mask
+from ssplain.simulate.eye import SimulatedFundus, simulate
+from ssplain.simulate.tree import SIZE
 
 # Each split is a series of its own: no tree of one ever occurs in another.
 SERIES = {"train": 101, "validation": 102, "test": 103}

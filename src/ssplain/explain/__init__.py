@@ -1,4 +1,4 @@
-"""Explainers: SSplain, its competitors and controls, behind one call and one registry."""
+"""Explainers: SSplain, and the one registry of all explainers."""
 
 from ssplain.explain.compare import Compared, compare
 from ssplain.explain.presets import PRESETS, Preset, preset

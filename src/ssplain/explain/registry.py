@@ -2,17 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal
 
 from ssplain.errors import SSplainError
-from ssplain.explain.controls import Intensity, RandomInSupport, RandomPixels
-from ssplain.explain.extremal import ExtremalPerturbation
-from ssplain.explain.gradient import InputXGradient, IntegratedGradients, Saliency
-from ssplain.explain.hooked import DeepShap, GuidedGradCam
-from ssplain.explain.occlusion import Occlusion
 from ssplain.explain.presets import PRESETS
 from ssplain.explain.protocol import Explainer
-from ssplain.explain.sampled import KernelShap, Lime
 from ssplain.explain.ssplain import SSplain
 
 Family = Literal["ssplain", "gradient", "perturbation", "control"]
@@ -27,7 +22,8 @@ class Method:
         title: as in pictures and tables.
         family: "ssplain", "gradient", "perturbation" or "control".
         reference: where it comes from.
-        build: makes the explainer from a model and settings.
+        build: makes the explainer from a model and settings; "module:name" is imported when it is
+            asked for, as rooms below this one and packages outside are.
         needs_gradient: whether the model must be differentiable.
         deterministic: whether it draws nothing; the others take a `seed`.
         paper: settings for each of the paper's data sets, where it names any.
@@ -37,10 +33,18 @@ class Method:
     title: str
     family: Family
     reference: str
-    build: Callable[..., Explainer]
+    build: Callable[..., Explainer] | str
     needs_gradient: bool
     deterministic: bool = True
     paper: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def builder(self) -> Callable[..., Explainer]:
+        """Return what makes the explainer, imported if it is known by name only."""
+        if not isinstance(self.build, str):
+            return self.build
+        module, name = self.build.split(":")
+        found: Callable[..., Explainer] = getattr(import_module(module), name)
+        return found
 
 
 def _ssplain(norm: Literal["l0", "l1"]) -> Method:
@@ -68,14 +72,19 @@ _METHODS = (
     _ssplain("l0"),
     _ssplain("l1"),
     Method(
-        "saliency", "Saliency", "gradient", "Simonyan et al., 2013", Saliency, needs_gradient=True
+        "saliency",
+        "Saliency",
+        "gradient",
+        "Simonyan et al., 2013",
+        "ssplain.rivals.gradient:Saliency",
+        needs_gradient=True,
     ),
     Method(
         "input-x-gradient",
         "Input x Gradient",
         "gradient",
         "Shrikumar et al., 2016",
-        InputXGradient,
+        "ssplain.rivals.gradient:InputXGradient",
         needs_gradient=True,
     ),
     Method(
@@ -83,7 +92,7 @@ _METHODS = (
         "Integrated Gradients",
         "gradient",
         "Sundararajan et al., ICML 2017",
-        IntegratedGradients,
+        "ssplain.rivals.gradient:IntegratedGradients",
         needs_gradient=True,
     ),
     Method(
@@ -91,7 +100,7 @@ _METHODS = (
         "Guided Grad-CAM",
         "gradient",
         "Selvaraju et al., ICCV 2017",
-        GuidedGradCam,
+        "ssplain.rivals.hooked:GuidedGradCam",
         needs_gradient=True,
         paper={"rop": {"layer": "inception5b"}},
     ),
@@ -100,7 +109,7 @@ _METHODS = (
         "DeepSHAP",
         "gradient",
         "Lundberg and Lee, NIPS 2017",
-        DeepShap,
+        "ssplain.rivals.hooked:DeepShap",
         needs_gradient=True,
     ),
     Method(
@@ -108,7 +117,7 @@ _METHODS = (
         "Occlusion",
         "perturbation",
         "Zeiler and Fergus, ECCV 2014",
-        Occlusion,
+        "ssplain.rivals.occlusion:Occlusion",
         needs_gradient=False,
         paper={
             "mnist": {"window": 1, "stride": 1},
@@ -121,7 +130,7 @@ _METHODS = (
         "LIME",
         "perturbation",
         "Ribeiro et al., KDD 2016",
-        Lime,
+        "ssplain.rivals.sampled:Lime",
         needs_gradient=False,
         deterministic=False,
         paper=_everywhere(samples=200),
@@ -131,7 +140,7 @@ _METHODS = (
         "KernelSHAP",
         "perturbation",
         "Lundberg and Lee, NIPS 2017",
-        KernelShap,
+        "ssplain.rivals.sampled:KernelShap",
         needs_gradient=False,
         deterministic=False,
         paper=_everywhere(samples=200),
@@ -141,7 +150,7 @@ _METHODS = (
         "Extremal Perturbation",
         "perturbation",
         "Fong et al., ICCV 2019",
-        ExtremalPerturbation,
+        "ssplain.rivals.extremal:ExtremalPerturbation",
         needs_gradient=True,
         paper={
             "mnist": _PIXELWISE,
@@ -149,13 +158,20 @@ _METHODS = (
             "rop": {"budget": 0.5, "iterations": 400, "smooth": 0.05, "step": 7, "sigma": 21.0},
         },
     ),
-    Method("intensity", "Intensity", "control", "the image", Intensity, needs_gradient=False),
+    Method(
+        "intensity",
+        "Intensity",
+        "control",
+        "the image",
+        "ssplain.rivals.controls:Intensity",
+        needs_gradient=False,
+    ),
     Method(
         "random-in-support",
         "Random in support",
         "control",
         "uniform draws",
-        RandomInSupport,
+        "ssplain.rivals.controls:RandomInSupport",
         needs_gradient=False,
         deterministic=False,
     ),
@@ -164,7 +180,7 @@ _METHODS = (
         "Random",
         "control",
         "uniform draws",
-        RandomPixels,
+        "ssplain.rivals.controls:RandomPixels",
         needs_gradient=False,
         deterministic=False,
     ),
@@ -223,6 +239,6 @@ def make(
     # without a data set SSplain's two norms must still differ
     default = {"norm": f"l{name[-1]}"} if chosen.family == "ssplain" else {}
     try:
-        return chosen.build(model, **{**default, **paper, **settings})
+        return chosen.builder()(model, **{**default, **paper, **settings})
     except TypeError as error:
         raise SSplainError(f"{chosen.title} does not take these settings: {error}.") from error

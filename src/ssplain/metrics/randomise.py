@@ -16,7 +16,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from ssplain.errors import SSplainError
 from ssplain.models.adapter import Classifier, OutputSelector, frozen
 from ssplain.models.batching import fitting_batch, run_in_batches
-from ssplain.models.statistics import gathering
+from ssplain.train.statistics import gathering
 
 Mode = Literal["cascading", "independent"]
 

@@ -1,4 +1,4 @@
-"""What is explained: adapters for any model, LeNet-5, GoogLeNet, loading, cards and training."""
+"""What is explained: adapters for any model, LeNet-5, GoogLeNet, loading and cards."""
 
 from ssplain.models.adapter import Classifier, OnBackground, frozen
 from ssplain.models.card import ModelCard, card, save

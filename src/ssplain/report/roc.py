@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
-from ssplain.models.train_rop import Verdict
+from ssplain.train.rop import Verdict
 
 
 def roc_figure(verdict: Verdict, classes: Sequence[str]) -> Figure:
     """Draw one curve per class, with the area under it in the legend.
 
     >>> import torch
-    >>> from ssplain.models.train_rop import judge
+    >>> from ssplain.train.rop import judge
     >>> images = torch.eye(3).reshape(3, 1, 1, 3)
     >>> verdict = judge(torch.nn.Flatten(), images, torch.arange(3))
     >>> len(roc_figure(verdict, ["a", "b", "c"]).axes[0].lines)

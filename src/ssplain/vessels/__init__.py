@@ -1,4 +1,4 @@
-"""Vessel trees: tracing, calibre, curvature, and simulated fundus images."""
+"""Vessel trees: tracing, calibre, curvature."""
 
 from ssplain.vessels.curvature import TubularCurvature
 from ssplain.vessels.tracing import Branch, VesselTree, curvature, trace

@@ -1,7 +1,7 @@
 """Vessel trees as tables: one row per branch, and one per planted branch of a simulated image."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.vessels.plane import Plane
-from ssplain.vessels.simulate import SimulatedFundus
 from ssplain.vessels.tracing import VesselTree
 
 Row = dict[str, float | int | str | None]
 
 
 @dataclass(frozen=True)
-class Truth:
+class Planted:
     """What was planted into a simulated image.
 
     Attributes:
@@ -31,25 +30,6 @@ class Truth:
     columns: Mapping[str, NDArray[Any]]
     maps: Mapping[str, Plane] = field(default_factory=dict)
 
-    @staticmethod
-    def of(fundus: SimulatedFundus) -> "Truth":
-        """Gather what is known about a simulated image.
-
-        Example:
-            >>> from ssplain.vessels.simulate import simulate
-            >>> truth = Truth.of(simulate(seed=0, index=2))
-            >>> sorted(truth.maps), truth.columns["kind"][0].item()
-            (['curvature', 'dilation', 'width'], 'vein')
-        """
-        rows = [asdict(branch) for branch in fundus.branches]
-        columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        maps = {
-            "width": fundus.width,
-            "dilation": fundus.dilation,
-            "curvature": fundus.curvature,
-        }
-        return Truth(fundus.branch_ids, columns, {k: v.astype(np.float64) for k, v in maps.items()})
-
     def save(self, path: Path) -> None:
         """Write an .npz file with `branch_ids`, one array per column, and the maps as `map_...`."""
         maps = {f"map_{name}": values for name, values in self.maps.items()}
@@ -58,7 +38,7 @@ class Truth:
             np.savez_compressed(file, **arrays)
 
     @staticmethod
-    def load(path: Path) -> "Truth":
+    def load(path: Path) -> "Planted":
         """Read what `save` wrote; nothing is unpickled."""
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -74,10 +54,10 @@ class Truth:
             )
         maps = {name: arrays.pop(name) for name in list(arrays) if name.startswith("map_")}
         ids = arrays.pop("branch_ids")
-        return Truth(ids, arrays, {k.removeprefix("map_"): v for k, v in maps.items()})
+        return Planted(ids, arrays, {k.removeprefix("map_"): v for k, v in maps.items()})
 
 
-def branch_rows(tree: VesselTree, truth: Truth | None = None) -> list[Row]:
+def branch_rows(tree: VesselTree, truth: Planted | None = None) -> list[Row]:
     """Make one row per branch; every row says how its curvature was computed.
 
     Args:
@@ -92,7 +72,7 @@ def branch_rows(tree: VesselTree, truth: Truth | None = None) -> list[Row]:
         >>> row["branch"], row["pixels"], row["asd_px"], row["curvature_variant"]
         (1, 200, 3.98, 'robust')
     """
-    planted = _Planted.of(tree, truth) if truth else _Planted()
+    planted = _PlantedHere.of(tree, truth) if truth else _PlantedHere()
     return [
         {
             "branch": branch.label,
@@ -115,7 +95,7 @@ def branch_rows(tree: VesselTree, truth: Truth | None = None) -> list[Row]:
     ]
 
 
-def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
+def planted_rows(tree: VesselTree, truth: Planted) -> list[Row]:
     """Compare planted branches with what was traced of them.
 
     A traced branch belongs to the planted one that has more than half of its pixels. Side branches
@@ -132,7 +112,7 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
         >>> image = np.zeros((20, 60))
         >>> image[8:12, 5:55] = 1
         >>> planted = {"width": np.array([4.0]), "curvature": np.array([0.0])}
-        >>> (row,) = planted_rows(trace(image), Truth(np.where(image > 0, 0, -1), planted))
+        >>> (row,) = planted_rows(trace(image), Planted(np.where(image > 0, 0, -1), planted))
         >>> row["planted"], row["branches"], row["asd_px"], row["planted_width"]
         (0, '1', 3.98, 4.0)
     """
@@ -146,7 +126,7 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
     owner = np.where(2 * overlap.max(axis=1) > pixels, overlap.argmax(axis=1), -1)
     owner[0] = -1
 
-    planted_here = _Planted.of(tree, truth)
+    planted_here = _PlantedHere.of(tree, truth)
     rows: list[Row] = []
     for index in np.unique(owner[owner >= 0]).tolist():
         labels = np.flatnonzero(owner == index)
@@ -169,7 +149,7 @@ def planted_rows(tree: VesselTree, truth: Truth) -> list[Row]:
 
 
 @dataclass(frozen=True)
-class _Planted:
+class _PlantedHere:
     """What was planted where branches were traced: totals by name, one value per label.
 
     Width and dilation are means along the vessel, to which a pixel where it is w wide adds 1 / w px
@@ -179,7 +159,7 @@ class _Planted:
     totals: Mapping[str, tuple[Plane, Plane]] = field(default_factory=dict)  # dividend and divisor
 
     @staticmethod
-    def of(tree: VesselTree, truth: Truth) -> "_Planted":
+    def of(tree: VesselTree, truth: Planted) -> "_PlantedHere":
         _check_shape(tree, truth)
         drawn = truth.branch_ids >= 0
 
@@ -198,7 +178,7 @@ class _Planted:
                 totals["planted_dilation"] = total(drawn, dilated), total(drawn, share)
         if "curvature" in truth.maps:
             totals["planted_curvature"] = total(clear, truth.maps["curvature"]), total(clear, one)
-        return _Planted(totals)
+        return _PlantedHere(totals)
 
     def row(self, labels: list[int]) -> Row:
         """The means over some branches, None where there is no pixel."""
@@ -210,7 +190,7 @@ class _Planted:
         }
 
 
-def _check_shape(tree: VesselTree, truth: Truth) -> None:
+def _check_shape(tree: VesselTree, truth: Planted) -> None:
     if truth.branch_ids.shape != tree.labels.shape:
         raise SSplainError(
             f"The planted truth has the shape {truth.branch_ids.shape}, the image "

@@ -1,0 +1,1 @@
+"""The other explainers and the controls, known to the registry by name."""

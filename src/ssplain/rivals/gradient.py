@@ -1,0 +1,83 @@
+"""Explainers that need nothing but the gradient by the image; no hooks, so any model works."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ssplain.explain.checks import require
+from ssplain.explain.protocol import Attributor, Question
+from ssplain.rivals.completeness import warn_if_incomplete
+
+
+class Saliency(Attributor):
+    r"""The size of the gradient, \(|\partial f_y / \partial X|\).
+
+    K. Simonyan, A. Vedaldi and A. Zisserman, Deep inside convolutional networks, 2013.
+
+    >>> twice = Saliency(lambda x: 2 * x.flatten(1))
+    >>> twice.attribute(torch.tensor([[3.0, -1.0]]), target=1)
+    tensor([[[[0., 2.]]]])
+    """
+
+    def maps(self, question: Question) -> Tensor:
+        """Return the size of the gradient for each channel and pixel."""
+        return question.gradient(question.images).abs()
+
+
+class InputXGradient(Attributor):
+    r"""The image times the gradient, \(X \odot \partial f_y / \partial X\).
+
+    A. Shrikumar, P. Greenside, A. Shcherbina and A. Kundaje, Not just a black box, 2016.
+
+    >>> twice = InputXGradient(lambda x: 2 * x.flatten(1))
+    >>> twice.attribute(torch.tensor([[3.0, -1.0]]), target=1)
+    tensor([[[[ 0., -2.]]]])
+    """
+
+    def maps(self, question: Question) -> Tensor:
+        """Return image times gradient for each channel and pixel."""
+        return question.images * question.gradient(question.images)
+
+
+class IntegratedGradients(Attributor):
+    r"""The gradient summed on the way from black, \(X \odot \int_0^1 \nabla f_y(a X)\, da\).
+
+    M. Sundararajan, A. Taly and Q. Yan, Axiomatic attribution for deep networks, ICML 2017. The
+    integral is Gauss-Legendre quadrature, as in Captum. Steps are added one after the other, so
+    memory does not grow with them. Warns if the scores do not add up to \(f(X) - f(0)\).
+
+    Args:
+        model: a module or function of `(N, C, H, W)`.
+        steps: points of the quadrature.
+        settings: as for `Attributor`.
+
+    >>> square = IntegratedGradients(lambda x: x.flatten(1) ** 2)
+    >>> square.attribute(torch.tensor([[3.0, 1.0]]), target=0).round().tolist()
+    [[[[9.0, 0.0]]]]
+    """
+
+    def __init__(
+        self,
+        model: Callable[..., Any],
+        *,
+        steps: int = 50,
+        **settings: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(model, **settings)
+        require("steps", steps, least=1, whole=True)
+        self.steps = steps
+
+    def maps(self, question: Question) -> Tensor:
+        """Return image times mean gradient for each channel and pixel."""
+        images = question.images
+        points, weights = np.polynomial.legendre.leggauss(self.steps)
+        total = torch.zeros_like(images)
+        for step in range(self.steps):
+            point, weight = (float(points[step]) + 1) / 2, float(weights[step]) / 2
+            total = total + weight * question.part(step, self.steps).gradient(point * images)
+        maps = images * total
+        warn_if_incomplete("Integrated Gradients", maps, question, torch.zeros_like(images[:1]))
+        return maps

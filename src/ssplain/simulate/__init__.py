@@ -1,0 +1,1 @@
+"""Vessel trees drawn: courses, planted disease, appearance."""

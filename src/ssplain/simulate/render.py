@@ -1,0 +1,123 @@
+"""Draws vessel courses as a segmentation network would: soft edges on an exactly black ground."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter, zoom
+
+from ssplain.simulate.tree import SIZE, Array
+
+_SOFTNESS = 0.4  # pixels over which an edge fades
+_CLOSE = 1.2  # pixels between two samples; bent vessels are stretched further
+_FAINTEST = 48 / 255  # a segmentation's soft output is cut off below this
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One drawn tree.
+
+    Attributes:
+        image: (H, W) float32, multiples of 1/255, exactly zero off the vessels.
+        owner: (H, W) index of the vessel drawn at each pixel, -1 off the vessels.
+        sample: (H, W) index of the sample of that vessel nearest to the pixel.
+    """
+
+    image: NDArray[np.float32]
+    owner: NDArray[np.int32]
+    sample: NDArray[np.int32]
+
+
+def draw(
+    rng: np.random.Generator,
+    points: Sequence[Array],
+    widths: Sequence[Array],
+    visible: NDArray[np.bool_],
+) -> Drawing:
+    """Draws courses, given in image coordinates (column, row), inside the field of view.
+
+    A pixel at distance d from a sample of half-width r lies `r - d` deep in the vessel. The largest
+    depth over all samples decides to which vessel the pixel belongs; a logistic of it is its value.
+
+    Example:
+        >>> line = np.stack([np.arange(20.0, 200), np.full(180, 100.0)], axis=1)
+        >>> seen = np.ones((224, 224), bool)
+        >>> drawing = draw(np.random.default_rng(0), [line], [np.full(180, 4.0)], seen)
+        >>> bool(drawing.image[100, 100] > 0.8), float(drawing.image[110, 100])
+        (True, 0.0)
+    """
+    places = [_places(p) for p in points]
+    discs = np.concatenate([_at(p, at) for p, at in zip(points, places, strict=True)])
+    radii = np.concatenate([_at(w, at) for w, at in zip(widths, places, strict=True)]) / 2
+    depth, nearest = _depth(discs, radii)
+    vessel = np.repeat(np.arange(len(places)), [len(at) for at in places])
+    within = np.rint(np.concatenate(places)).astype(int)
+    lights = [_light(rng, w) for w in widths]
+    light = np.concatenate([_at(x, at) for x, at in zip(lights, places, strict=True)])
+    soft = light[nearest] / (1 + np.exp(-np.clip(depth, -20, 20) / _SOFTNESS))
+    soft *= _texture(rng)
+    soft[(soft < _FAINTEST) | ~visible] = 0
+    image = (np.rint(255 * np.clip(soft, 0, 1)) / 255).astype(np.float32)
+    lit = image > 0
+    return Drawing(
+        image,
+        np.where(lit, vessel[nearest], -1).astype(np.int32),
+        np.where(lit, within[nearest], -1).astype(np.int32),
+    )
+
+
+def _places(points: Array) -> Array:
+    """Places along a course, in samples, that are so close that discs there leave no gaps."""
+    pace = np.hypot(*np.diff(points, axis=0).T)
+    finer = max(1, math.ceil(pace.max() - _CLOSE + 1))
+    return np.linspace(0, len(points) - 1, finer * (len(points) - 1) + 1)
+
+
+def _at(values: Array, places: Array) -> Array:
+    """Values of samples, one or two each, interpolated at places between them."""
+    before = places.astype(int)
+    share = (places - before).reshape(-1, *[1] * (values.ndim - 1))
+    after = np.minimum(before + 1, len(values) - 1)
+    between: Array = (1 - share) * values[before] + share * values[after]
+    return between
+
+
+def _depth(points: Array, radii: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Depth of every pixel inside the union of discs, and the sample whose disc is deepest."""
+    depth = np.full(SIZE * SIZE, -20.0)
+    nearest = np.zeros(SIZE * SIZE, np.intp)
+    reach = np.ceil(radii + 3 * _SOFTNESS).astype(int)
+    parts = []
+    for r in np.unique(reach):  # samples of like size share one window
+        index = np.flatnonzero(reach == r)
+        span = np.arange(-r, r + 1)
+        offsets = np.stack(np.meshgrid(span, span), axis=-1).reshape(-1, 2)
+        cells = np.rint(points[index]).astype(int)[:, None] + offsets
+        value = radii[index, None] - np.hypot(*np.moveaxis(cells - points[index, None], -1, 0))
+        inside = ((cells >= 0) & (cells < SIZE)).all(axis=-1)
+        pixel = (cells[..., 1] * SIZE + cells[..., 0])[inside]
+        parts.append((pixel, value[inside], np.broadcast_to(index[:, None], inside.shape)[inside]))
+        np.maximum.at(depth, *parts[-1][:2])
+    for pixel, value, sample in parts:
+        deepest = value == depth[pixel]
+        nearest[pixel[deepest]] = sample[deepest]
+    return depth.reshape(SIZE, SIZE), nearest.reshape(SIZE, SIZE)
+
+
+def _light(rng: np.random.Generator, width: Array) -> Array:
+    """Certainty of the segmentation along a vessel: thin vessels are fainter and have gaps."""
+    light = 1.08 - 0.75 * np.exp(-width / 1.1)
+    at = np.arange(len(width))
+    thin = at[width < 1.6]
+    for centre in rng.choice(thin, rng.poisson(0.006 * len(thin))) if len(thin) else ():
+        light *= 1 - np.exp(-(((at - centre) / rng.uniform(1.0, 2.5)) ** 2))
+    return light
+
+
+def _texture(rng: np.random.Generator) -> Array:
+    """Unevenness of a network's output: slow over the image, and a little from pixel to pixel."""
+    slow = zoom(rng.standard_normal((8, 8)), SIZE / 8, order=1)
+    fast = gaussian_filter(rng.standard_normal((SIZE, SIZE)), 0.7)
+    return 1 + 0.04 * slow + 0.05 * fast

@@ -1,0 +1,1 @@
+"""Training loops, checkpoints, and how the bundled weights are made."""

@@ -1,0 +1,194 @@
+"""Training GoogLeNet to grade plus disease, and judging what came out.
+
+The loop is the one of `ssplain.train.loop`; this file holds the recipe. The learning rate falls
+in stages: each goes on from the best weights of the one before, as its own resumable run.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
+from torch import nn
+from torch.nn.functional import avg_pool2d
+
+from ssplain.data.simulated import turn_and_flip
+from ssplain.models.googlenet import GoogLeNet
+from ssplain.train.loop import (
+    Images,
+    Settings,
+    Step,
+    Trained,
+    balanced_accuracy,
+    class_balanced,
+    train,
+)
+
+CLASSES = ("Normal", "Pre-plus", "Plus")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One part of the training.
+
+    Attributes:
+        settings: of the training loop.
+        shrink: by how much images are shrunk meanwhile; half the size takes a quarter of the time.
+        draws: training images drawn between two validations.
+    """
+
+    settings: Settings
+    shrink: int = 1
+    draws: int = 1536
+
+
+# Small images first, since on a CPU the number of steps is what is short; batches are small for the
+# same reason. The network ends in a mean over all places, so it takes images of any size.
+STAGES = (
+    Stage(Settings(epochs=10, patience=10, batch_size=16, lr=1e-3, seed=0), shrink=2, draws=3072),
+    Stage(Settings(epochs=3, patience=3, batch_size=16, lr=2e-4, seed=1), shrink=2, draws=3072),
+    Stage(Settings(epochs=8, patience=8, batch_size=16, lr=2e-4, seed=2)),
+    Stage(Settings(epochs=6, patience=6, batch_size=32, lr=1e-4, seed=3, average=True)),
+)
+# What is left to do for a network that has seen vessels before.
+FURTHER = STAGES[2:]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How well a classifier does on labelled images.
+
+    Attributes:
+        confusion: (C, C) counts, true class by predicted class.
+        recalls: share of each class that was recognised.
+        balanced_accuracy: mean of the recalls.
+        auc: area under the ROC curve of each class against the rest.
+        roc: for each class, the false and true positive rates of that curve.
+    """
+
+    confusion: NDArray[np.int64]
+    recalls: tuple[float, ...]
+    balanced_accuracy: float
+    auc: tuple[float, ...]
+    roc: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
+
+    def __str__(self) -> str:
+        rows = [
+            f"{name:>9}  {'  '.join(f'{count:4d}' for count in counts)}   recall {recall:.1%}"
+            f"   AUC {auc:.3f}"
+            for name, counts, recall, auc in zip(
+                CLASSES, self.confusion, self.recalls, self.auc, strict=True
+            )
+        ]
+        return "\n".join([*rows, f"balanced accuracy {self.balanced_accuracy:.1%}"])
+
+
+def train_rop(
+    images: Images,
+    validation: Images,
+    folder: Path,
+    *,
+    start: nn.Module | None = None,
+    stages: Sequence[Stage] = STAGES,
+    progress: Callable[[int, Step], None] | None = None,
+) -> Trained:
+    """Train GoogLeNet on segmented fundus images of three classes.
+
+    Every class is drawn equally often, training images are turned and mirrored, and the weights
+    with the best balanced accuracy on the validation images are kept.
+
+    Args:
+        images: training images (N, 1, H, W) as bytes, of which 255 is 1.0, and labels (N,).
+        validation: the same, not turned, for early stopping.
+        folder: where the checkpoints are kept; a run that was killed goes on from them.
+        start: a trained GoogLeNet to go on from; fresh weights if None.
+        stages: of the training, each going on from the best weights of the one before.
+        progress: called with the number of the stage and where it stands after every batch.
+
+    Returns:
+        The trained model with the history of its last stage.
+    """
+
+    def fit(number: int, stage: Stage, build: Callable[[], nn.Module]) -> Trained:
+        return train(
+            build,
+            (shrunk(images[0], stage.shrink), images[1]),
+            (shrunk(validation[0], stage.shrink), validation[1]),
+            stage.settings,
+            draw=lambda labels, generator: class_balanced(labels, generator)[: stage.draws],
+            augment=turn_and_flip,
+            score=balanced_accuracy,
+            checkpoint=folder / f"stage-{number}.safetensors",
+            progress=None if progress is None else partial(progress, number),
+        )
+
+    folder.mkdir(parents=True, exist_ok=True)
+    trained = fit(1, stages[0], _fresh if start is None else partial(_fast, start))
+    for number, stage in enumerate(stages[1:], start=2):
+        trained = fit(number, stage, partial(_same, trained.model))
+    return trained
+
+
+def shrunk(images: torch.Tensor, factor: int) -> torch.Tensor:
+    """Shrink images of bytes by averaging over squares.
+
+    Example:
+        >>> shrunk(torch.tensor([[[[0, 100], [200, 101]]]], dtype=torch.uint8), 2).item()
+        100
+    """
+    if factor == 1:
+        return images
+    # in parts: all images at once as floats would take gigabytes
+    parts = [avg_pool2d(part.float(), factor).round() for part in torch.split(images, 500)]
+    return torch.cat([part.to(torch.uint8) for part in parts])
+
+
+def judge(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> Verdict:
+    """Judge a classifier on images (N, 1, H, W) in [0, 1] or bytes.
+
+    Example:
+        >>> labels = torch.tensor([0, 1, 2, 2])
+        >>> image = torch.eye(3)[torch.tensor([0, 1, 2, 1])].reshape(4, 1, 1, 3)
+        >>> judge(nn.Flatten(), image, labels).recalls
+        (1.0, 1.0, 0.5)
+    """
+    chance = _probabilities(model, images).numpy()
+    truth = labels.numpy()
+    counts = confusion_matrix(truth, chance.argmax(1), labels=range(chance.shape[1]))
+    recalls = np.diag(counts) / counts.sum(axis=1)
+    ours = [truth == label for label in range(chance.shape[1])]
+    return Verdict(
+        confusion=counts,
+        recalls=tuple(recalls.tolist()),
+        balanced_accuracy=float(recalls.mean()),
+        auc=tuple(float(roc_auc_score(own, p)) for own, p in zip(ours, chance.T, strict=True)),
+        roc=tuple(roc_curve(own, p)[:2] for own, p in zip(ours, chance.T, strict=True)),
+    )
+
+
+def _fresh() -> nn.Module:
+    model = GoogLeNet(len(CLASSES))
+    for module in model.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 0.03  # averages over some hundred images in spite of small batches
+    return _fast(model)
+
+
+def _fast(model: nn.Module) -> nn.Module:
+    """Lay the weights out with the channels last: convolutions of this size run faster so."""
+    return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+
+
+def _same(model: nn.Module) -> nn.Module:
+    return model
+
+
+def _probabilities(model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    model.eval()
+    with torch.inference_mode():
+        parts = [p.float() / 255 if p.dtype == torch.uint8 else p for p in torch.split(images, 32)]
+        return torch.cat([model(part).softmax(1) for part in parts])

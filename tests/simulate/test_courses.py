@@ -1,0 +1,101 @@
+"""Tests of taking courses from masks: simulated trees serve as masks whose truth is known."""
+
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ssplain.errors import SSplainError
+from ssplain.simulate.courses import find_disc, simulate_on_mask
+from ssplain.simulate.eye import SimulatedFundus, simulate
+from ssplain.vessels.tracing import trace
+
+
+def _star(angles: int = 9) -> np.ndarray:
+    """Rays of width 3 from (100, 120)."""
+    row, column = np.mgrid[:224, :224]
+    image = np.zeros((224, 224))
+    for angle in np.linspace(0, math.tau, angles, endpoint=False) + 0.1:
+        dy, dx = math.sin(angle), math.cos(angle)
+        along = (row - 100) * dy + (column - 120) * dx
+        across = (row - 100) * dx - (column - 120) * dy
+        image[(along > 0) & (along < 70) & (abs(across) < 1.6)] = 1
+    return image
+
+
+def test_the_disc_is_where_the_rays_meet() -> None:
+    row, column = find_disc(trace(_star()))
+    assert math.hypot(row - 100, column - 120) < 8
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_vessels_stay_where_the_mask_has_them(index: int) -> None:
+    mask = simulate(seed=3, index=0).image
+    fundus = simulate_on_mask(mask, seed=1, index=index)
+    assert fundus.label == index
+    near = np.zeros((224, 224), bool)
+    row, column = np.nonzero(mask)
+    reach = 3 + 4 * index  # disease moves arteries aside
+    for dy in range(-reach, reach + 1):
+        for dx in range(-reach, reach + 1):
+            near[np.clip(row + dy, 0, 223), np.clip(column + dx, 0, 223)] = True
+    assert near[fundus.image > 0].mean() > 0.98
+    assert (fundus.image > 0).sum() > 0.5 * (mask > 0).sum()
+
+
+def test_a_mask_of_any_eye_gives_that_eye() -> None:
+    def eyes(fundus: SimulatedFundus) -> set[str]:
+        mirrored = np.ascontiguousarray(fundus.image[:, ::-1])
+        return {simulate_on_mask(image, 0, 0).eye for image in (fundus.image, mirrored)}
+
+    fundus = simulate(seed=3, index=1)
+    assert simulate_on_mask(fundus.image, 0, 0).eye == fundus.eye
+    assert eyes(fundus) == {"left", "right"}
+
+
+def test_the_same_mask_and_seed_give_the_same_image() -> None:
+    mask = simulate(seed=3, index=2).image
+    first, second = (simulate_on_mask(mask, seed=1, index=5) for _ in range(2))
+    np.testing.assert_array_equal(first.image, second.image)
+    assert first.branches == second.branches
+    assert not np.array_equal(first.image, simulate_on_mask(mask, seed=2, index=5).image)
+
+
+def test_wide_vessels_feed_more_than_thin_ones() -> None:
+    fundus = simulate_on_mask(simulate(seed=3, index=0).image, seed=1, index=0)
+    for branch in fundus.branches:
+        if branch.parent >= 0:
+            assert branch.width < 1.2 * fundus.branches[branch.parent].width
+
+
+def test_a_loop_is_drawn_once_and_ends() -> None:
+    row, column = np.mgrid[:224, :224]
+    ring = abs(np.hypot(row - 100, column - 150) - 30) < 1.6
+    fundus = simulate_on_mask((_star() + ring > 0).astype(float), seed=0, index=0)
+    assert fundus.image[70, 150] > 0
+    assert fundus.image[130, 150] > 0
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        (np.zeros((224, 224)), "The mask shows no vessel"),
+        (np.ones((100, 100)), r"shape \(100, 100\)"),
+    ],
+)
+def test_masks_of_no_use_are_refused(mask: np.ndarray, message: str) -> None:
+    with pytest.raises(SSplainError, match=message):
+        simulate_on_mask(mask, 0, 0)
+
+
+@pytest.mark.skipif("SSPLAIN_DATA" not in os.environ, reason="SSPLAIN_DATA names no data folder")
+def test_real_masks_give_sparse_images() -> None:
+    for path in sorted(Path(os.environ["SSPLAIN_DATA"]).glob("hvdropdb/retcam_mask/*.png"))[::5]:
+        small = Image.open(path).convert("L").resize((224, 168), Image.Resampling.BOX)
+        mask = np.pad(np.asarray(small) / 255.0, ((28, 28), (0, 0)))
+        mask[mask < 0.3] = 0
+        share = (simulate_on_mask(mask, 0, 2).image > 0).mean()
+        assert 0.015 < share < 0.13

@@ -1,0 +1,49 @@
+"""Test of the whole way from simulation to weights on disk, very small."""
+
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+from ssplain.data.simulated import SimulatedROP
+from ssplain.models.card import WEIGHTS, card
+from ssplain.models.googlenet import GoogLeNet
+from ssplain.train.loop import Settings, Step
+from ssplain.train.make_rop import make_rop
+from ssplain.train.rop import Stage, judge
+
+COUNTS = {"train": 6, "validation": 3, "test": 6}
+
+
+def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_path: Path) -> None:
+    stages = [Stage(Settings(epochs=1, batch_size=3), draws=6)]
+    steps: list[tuple[int, Step]] = []
+
+    def make(out: Path) -> float:
+        return make_rop(
+            {split: SimulatedROP(split, count).tensors() for split, count in COUNTS.items()},
+            tmp_path / "work",
+            out,
+            name="tiny",
+            origin="simulated images",
+            stages=stages,
+            progress=lambda stage, step: steps.append((stage, step)),
+        ).balanced_accuracy
+
+    reached = make(tmp_path / "one")
+    assert len(steps) == 2
+    about = card(tmp_path / "one")
+    assert about.accuracy == reached
+    assert about.classes == ("Normal", "Pre-plus", "Plus")
+    assert (about.name, about.dataset) == ("tiny", "rop")
+    assert "Trained on 6 simulated images" in about.note
+    assert (about.architecture, about.channels, about.size) == ("googlenet", 1, (224, 224))
+    weights = load_file(tmp_path / "one" / WEIGHTS)
+    assert weights["fc.weight"].dtype == torch.float16
+    model = GoogLeNet(3)
+    model.load_state_dict(weights)
+    images, labels = SimulatedROP("test", 6).tensors()
+    assert judge(model, images, labels).balanced_accuracy == reached
+    assert make(tmp_path / "two") == reached
+    assert len(steps) == 2
+    assert card(tmp_path / "two").sha256 == about.sha256
