@@ -143,13 +143,13 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, {folder!r})
-import test_train
+import test_loop
 
 def stop(step):
     if (step.epoch, step.done) == (3, 2):
         os.kill(os.getpid(), signal.SIGKILL)
 
-test_train.run(checkpoint=Path({path!r}), progress=stop)
+test_loop.run(checkpoint=Path({path!r}), progress=stop)
 """
 
 
