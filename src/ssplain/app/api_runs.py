@@ -1,0 +1,194 @@
+"""Runs: starting, watching, stopping, and taking their results home."""
+
+import csv
+import io
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, HTTPException
+from fastapi.responses import FileResponse, Response
+from pydantic import BaseModel, Field
+
+from ssplain.app import runs
+from ssplain.app.api_images import Here, Mine, fitted_picture
+from ssplain.app.library import checked
+from ssplain.app.queue import Task
+from ssplain.explain import method
+
+router = APIRouter(prefix="/api/runs")
+Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Wanted(BaseModel):
+    """What to explain, and how."""
+
+    image: str = Field(max_length=80)
+    model: str = Field(default="", max_length=200)
+    explainers: list[str] = Field(min_length=1, max_length=runs.MOST_EXPLAINERS)
+    target: int | None = Field(default=None, ge=0, lt=100_000)
+    settings: dict[str, Number] = Field(default={}, max_length=10)
+
+
+@router.post("")
+def start(room: Here, session: Mine, wanted: Wanted) -> dict[str, str]:
+    """Put a run into the line; its address is in the answer."""
+    names = list(dict.fromkeys(wanted.explainers))
+    for name in names:
+        method(name)
+    checked(wanted.settings)
+    picture, source, fitted = fitted_picture(room, session, wanted.image, wanted.model)
+    order = runs.Order(
+        picture=wanted.image,
+        title=picture.title,
+        image=fitted,
+        label=picture.label,
+        model=source,
+        explainers=names,
+        target=wanted.target,
+        settings=wanted.settings,
+    )
+    home = session.home("results")
+    runs.make_place(home)
+
+    def work(task: Task) -> None:
+        runs.run(room.library, order, home / task.id, task)
+
+    task = room.queue.submit(work, session.id)
+    task.about = {"image": wanted.image, "model": source, "wanted": wanted.model_dump()}
+    session.tasks[task.id] = task
+    while len(session.tasks) > runs.MOST_KEPT:
+        del session.tasks[next(iter(session.tasks))]
+    return {"run": task.id}
+
+
+@router.get("")
+def recent(session: Mine) -> list[dict[str, Any]]:
+    """This session's runs, the newest first."""
+    found = []
+    for key, task in reversed(session.tasks.items()):
+        result = runs.read(session.folder / "results" / key)
+        if result is not None:
+            names = [one["title"] for one in result["maps"]]
+            kept = {name: result[name] for name in ("image", "title", "model")}
+            found.append({"run": key, "state": task.state, "explainers": names, **kept})
+    return found
+
+
+@router.get("/{run}")
+def watch(room: Here, session: Mine, run: str) -> dict[str, Any]:
+    """How far a run is, and what it has found so far."""
+    task = _task(session, run)
+    return {
+        **task.about,
+        "run": run,
+        "state": task.state,
+        "stage": task.stage,
+        "done": task.done,
+        "message": task.message,
+        "position": room.queue.position(task),
+        "result": runs.read(session.folder / "results" / run),
+    }
+
+
+@router.post("/{run}/stop")
+def stop(room: Here, session: Mine, run: str) -> dict[str, str]:
+    """Stop a run; what it has found so far stays."""
+    task = _task(session, run)
+    room.queue.stop(task)
+    return {"run": run}
+
+
+@router.get("/{run}/maps/{index}")
+def planes(session: Mine, run: str, index: int) -> Response:
+    """One map for the page: rank, score and kept, see `ssplain.app.runs`."""
+    path = session.find("results", run) / f"map-{index}.bin"
+    if not 0 <= index < runs.MOST_EXPLAINERS or not path.is_file():
+        raise HTTPException(404)
+    return FileResponse(path, media_type="application/octet-stream")
+
+
+@router.get("/{run}/pixels")
+def pixels(session: Mine, run: str) -> Response:
+    """The image of a run: one byte per channel and pixel."""
+    image = runs.image_of(session.find("results", run))
+    return Response(runs.as_bytes(image), media_type="application/octet-stream")
+
+
+@router.get("/{run}/maps.npz")
+def arrays(session: Mine, run: str) -> Response:
+    """Everything as arrays."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **runs.arrays(session.find("results", run)))  # type: ignore[arg-type]
+    return _download(buffer.getvalue(), "application/zip", "ssplain-maps.npz")
+
+
+@router.get("/{run}/table.csv")
+def table(session: Mine, run: str) -> Response:
+    """One line per explainer: what the model says, and how the map did."""
+    result = runs.read(session.find("results", run))
+    if result is None:
+        raise HTTPException(404)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(_COLUMNS))
+    writer.writeheader()
+    for one in result["maps"]:
+        writer.writerow(_row(result, one))
+    return _download(text.getvalue().encode(), "text/csv; charset=utf-8", "ssplain-table.csv")
+
+
+_COLUMNS = (
+    "image",
+    "model",
+    "explained_class",
+    "probability",
+    "explainer",
+    "seconds",
+    "probability_with_only_kept",
+    "probability_without_kept",
+    "order",
+    "best_random_order",
+    "steady",
+    "rely",
+    "why_not",
+)
+
+
+def _row(result: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
+    checks = one.get("checks") or {}
+    target = result["target"]
+    return {
+        "image": safe_cell(result["title"]),
+        "model": safe_cell(result["model"]),
+        "explained_class": safe_cell(result["classes"][target]),
+        "probability": result["prediction"]["probabilities"][target],
+        "explainer": one["title"],
+        "seconds": one.get("seconds"),
+        "probability_with_only_kept": checks.get("only"),
+        "probability_without_kept": checks.get("without"),
+        "order": checks.get("order"),
+        "best_random_order": max(checks["luck"]) if checks else None,
+        "steady": checks.get("steady"),
+        "rely": "" if not checks else "no" if checks["complaints"] else "yes",
+        "why_not": one.get("complaint") or " ".join(checks.get("complaints", ())),
+    }
+
+
+def safe_cell(text: str) -> str:
+    """Return text that a spreadsheet takes for text, not for a formula.
+
+    >>> safe_cell("=1+1"), safe_cell("eye.png")
+    ("'=1+1", 'eye.png')
+    """
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+
+
+def _task(session: Mine, run: str) -> Task:
+    if run not in session.tasks:
+        raise HTTPException(404)
+    return session.tasks[run]
+
+
+def _download(content: bytes, kind: str, name: str) -> Response:
+    return Response(
+        content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )

@@ -1,0 +1,189 @@
+"""One heavy job at a time, in a thread of its own: it goes on when the browser is closed.
+
+The queue is bounded, every task knows its place in it, tells its progress and can be stopped. When
+nothing waits, the worker does a piece of idle work, such as the next image of a folder.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Condition, Event, Thread
+from typing import Any, Literal
+
+from ssplain.errors import SSplainError
+
+State = Literal["waiting", "running", "done", "stopped", "failed"]
+LOG = logging.getLogger("ssplain.app")
+
+
+class Stopped(Exception):  # noqa: N818 - not a fault: somebody pressed the button
+    """The task was stopped while it worked."""
+
+
+@dataclass(eq=False)
+class Task:
+    """One piece of work and how far it is.
+
+    Attributes:
+        work: does it; told how to report.
+        owner: whose it is.
+        id: an address that cannot be guessed.
+        state: waiting, running, done, stopped or failed.
+        stage: what it is doing, in words.
+        done: the share that is done, 0 to 1.
+        message: why it failed.
+        about: what it is, for the page.
+    """
+
+    work: Callable[["Task"], None]
+    owner: str
+    id: str = field(default_factory=lambda: secrets.token_hex(16))
+    state: State = "waiting"
+    stage: str = ""
+    done: float = 0.0
+    message: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
+    halt: Event = field(default_factory=Event)
+
+    def tell(self, stage: str, done: float) -> None:
+        """Say what is being done and how much of everything is behind; stops if asked to.
+
+        Raises:
+            Stopped: if somebody pressed the button.
+        """
+        if self.halt.is_set():
+            raise Stopped
+        self.stage, self.done = stage, min(1.0, max(0.0, done))
+
+
+class Queue:
+    """A worker thread with a bounded line of tasks before it.
+
+    Args:
+        longest: how many may wait altogether.
+        each: how many may wait or run for one owner.
+        idle: called when nothing waits; returns whether it had anything to do.
+
+    >>> line = Queue()
+    >>> task = line.submit(lambda task: task.tell("counting", 0.5), "me")
+    >>> line.join(task)
+    >>> task.state, task.done
+    ('done', 1.0)
+    >>> line.close()
+    """
+
+    def __init__(
+        self, longest: int = 16, each: int = 4, idle: Callable[[], bool] | None = None
+    ) -> None:
+        self.longest, self.each, self.idle = longest, each, idle
+        self._line: list[Task] = []
+        self._running: Task | None = None
+        self._change = Condition()
+        self._closed = False
+        self._thread = Thread(target=self._work, name="ssplain-worker", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Callable[[Task], None], owner: str) -> Task:
+        """Put a task at the end of the line.
+
+        Raises:
+            SSplainError: if the line is full.
+        """
+        with self._change:
+            mine = sum(task.owner == owner for task in self._under_way())
+            if mine >= self.each or len(self._line) >= self.longest:
+                raise SSplainError(
+                    f"{mine} of your images are waiting already and {len(self._line)} in all; wait "
+                    "for one to finish, or stop one."
+                )
+            task = Task(work, owner)
+            self._line.append(task)
+            self._change.notify_all()
+        return task
+
+    def position(self, task: Task) -> int:
+        """How many tasks come before this one; 0 if it runs or has run."""
+        with self._change:
+            if task not in self._line:
+                return 0
+            return self._line.index(task) + (self._running is not None)
+
+    def stop(self, task: Task) -> None:
+        """Take a task out of the line, or stop it at its next report."""
+        with self._change:
+            task.halt.set()
+            if task in self._line:
+                self._line.remove(task)
+                task.state = "stopped"
+            self._change.notify_all()
+
+    def join(self, task: Task, timeout: float | None = None) -> None:
+        """Wait until a task has ended."""
+        with self._change:
+            self._change.wait_for(lambda: task.state not in {"waiting", "running"}, timeout)
+
+    def wake(self) -> None:
+        """Tell the worker that there is idle work again."""
+        with self._change:
+            self._change.notify_all()
+
+    def close(self) -> None:
+        """Stop everything and end the thread."""
+        with self._change:
+            self._closed = True
+            for task in self._under_way():
+                task.halt.set()
+            self._change.notify_all()
+        self._thread.join(timeout=30)
+
+    def _under_way(self) -> list[Task]:
+        return self._line + ([self._running] if self._running else [])
+
+    def _next(self) -> Task | None:
+        with self._change:
+            if self._line and not self._closed:
+                self._running = self._line.pop(0)
+                self._running.state = "running"
+                return self._running
+            return None
+
+    def _work(self) -> None:
+        while not self._closed:
+            task = self._next()
+            if task is not None:
+                self._run(task)
+            elif not self._rest():
+                with self._change:
+                    self._change.wait_for(lambda: self._line or self._closed, timeout=1.0)
+
+    def _rest(self) -> bool:
+        """Do a piece of idle work; return whether there was one."""
+        try:
+            return self.idle is not None and self.idle()
+        except Exception:
+            LOG.exception("Idle work failed")
+            return False
+
+    def _run(self, task: Task) -> None:
+        state: State = "failed"
+        try:
+            task.work(task)
+            state, task.done = "done", 1.0
+        except Stopped:
+            state = "stopped"
+        except SSplainError as error:
+            task.message = str(error)
+        except Exception:
+            # the browser gets a sentence, the log gets the rest; the worker must go on
+            LOG.exception("Task %s failed", task.id)
+            task.message = "Something went wrong in the program; its log says more."
+        finally:
+            task.work = _nothing  # lets go of the image
+            with self._change:
+                task.state, self._running = state, None
+                self._change.notify_all()
+
+
+def _nothing(task: Task) -> None:
+    """What is left of a task that has ended."""

@@ -1,0 +1,128 @@
+"""The reading room as a web application: what it holds, who gets in, what an error looks like."""
+
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import BoundedSemaphore
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+
+from ssplain.app import api_images, api_runs
+from ssplain.app.eye import Tracer
+from ssplain.app.guard import Guard
+from ssplain.app.library import Library
+from ssplain.app.queue import Queue
+from ssplain.app.session import COOKIE, Sessions
+from ssplain.app.sources import Sources
+from ssplain.errors import SSplainError
+from ssplain.models.card import BUNDLED
+
+LOG = logging.getLogger("ssplain.app")
+STATIC = Path(__file__).parent / "static"
+# addresses of the page itself; its script shows what belongs to each
+PAGES = ("/", "/image/{rest:path}", "/result/{rest:path}", "/worklist", "/about")
+
+
+@dataclass(eq=False)
+class Room:
+    """Everything that a room has.
+
+    Attributes:
+        library: its models.
+        sources: its images.
+        sessions: its users.
+        queue: its one worker.
+        tracer: the vessels of images.
+        places: how many may ask for something quick at once.
+    """
+
+    library: Library
+    sources: Sources
+    sessions: Sessions = field(default_factory=Sessions)
+    queue: Queue = field(default_factory=Queue)
+    tracer: Tracer = field(default_factory=Tracer)
+    places: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(8))
+
+    @classmethod
+    def furnish(cls, models: Sequence[str] = (), images: Path | None = None) -> "Room":
+        """Make a room with these models (all bundled ones if none is named) and images."""
+        return cls(Library(models or BUNDLED), Sources(images))
+
+    def close(self) -> None:
+        """Stop the work and delete what the sessions kept."""
+        self.queue.close()
+        self.sessions.close()
+
+
+def create(
+    room: Room,
+    hosts: Sequence[str] = ("127.0.0.1", "localhost", "::1"),
+    users: Mapping[str, str] | None = None,
+) -> FastAPI:
+    """Return the web application of a room.
+
+    Args:
+        room: what to show.
+        hosts: the names under which it may be addressed; none for any.
+        users: who may enter, with their passwords; none for everybody on this machine.
+    """
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        room.close()
+
+    # FastAPI's own documentation pages load scripts from elsewhere
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=life)
+    app.state.room = room
+    app.include_router(api_images.router)
+    app.include_router(api_runs.router)
+    for path in PAGES:
+        app.get(path)(_page)
+    app.mount("/static", StaticFiles(directory=STATIC))
+    app.add_exception_handler(SSplainError, _say)
+    app.add_exception_handler(RequestValidationError, _say_invalid)
+    app.add_exception_handler(HTTPException, _say_http)
+    app.add_exception_handler(Exception, _say_fault)
+    app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=3)
+    app.add_middleware(Guard, hosts=frozenset(hosts), users=dict(users or {}))
+    return app
+
+
+def _page(request: Request) -> Response:
+    """The page; it brings a session along."""
+    room: Room = request.app.state.room
+    cookie = request.cookies.get(COOKIE)
+    session = room.sessions.get(cookie)
+    page = FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
+    if session.id != cookie:
+        page.set_cookie(COOKIE, session.id, httponly=True, samesite="strict", max_age=43_200)
+    return page
+
+
+def _say(_: Request, error: Exception) -> Response:
+    return JSONResponse({"message": str(error)}, 400)
+
+
+def _say_invalid(_: Request, error: Exception) -> Response:
+    places = [".".join(map(str, e["loc"])) for e in getattr(error, "errors", list)()]
+    return JSONResponse({"message": f"The request is not understood ({', '.join(places)})."}, 422)
+
+
+def _say_http(_: Request, error: Exception) -> Response:
+    code = error.status_code if isinstance(error, HTTPException) else 500
+    said = "There is nothing at this address." if code == 404 else str(getattr(error, "detail", ""))
+    return JSONResponse({"message": said}, code)
+
+
+def _say_fault(_: Request, error: Exception) -> Response:
+    """The browser gets a sentence; what happened is in the log."""
+    LOG.error("A request failed", exc_info=error)
+    return JSONResponse({"message": "Something went wrong in the program; its log says more."}, 500)
