@@ -5,14 +5,13 @@ import tracemalloc
 
 import pytest
 import torch
-from captum.attr import PerturbationAttribution
 from scipy import ndimage
 from torch import Tensor, nn
 
 import ssplain
 from ssplain import SSplain, SSplainError, preset
 from ssplain.models import OnBackground
-from ssplain.solve import Constraint, Term
+from ssplain.solve import Constraint, L0Ball, Term
 from tests.explain.small import sparse_images, tiny
 
 
@@ -49,11 +48,13 @@ class TestPresets:
 
 
 class TestCall:
-    def test_is_a_captum_attribution(self) -> None:
+    def test_attribute_gives_the_scores_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The mask, and the fingerprint of all weights, are not made to be thrown away."""
         explainer = SSplain(tiny())
-        assert isinstance(explainer, PerturbationAttribution)
         images = sparse_images()
         result = explainer.explain(images, torch.tensor([0, 1, 2, 0]))
+        monkeypatch.setattr(L0Ball, "project_with_box", None)
+        monkeypatch.setattr(ssplain.explain.ssplain, "fingerprint", None)
         maps = explainer.attribute(images, target=torch.tensor([0, 1, 2, 0]))
         assert torch.equal(maps, result.scores)
 

@@ -8,39 +8,12 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from ssplain.errors import SSplainError
+from ssplain.models.batching import as_batch as as_batch  # noqa: PLC0414 - for those who still look here
 
 Support = str | float | Tensor | Callable[[Tensor], Tensor] | None
 Start = str | Tensor
 
 STARTS = ("intensity", "minmax", "ones", "random")
-
-
-def as_batch(images: Tensor) -> Tensor:
-    """Return `(H, W)`, `(C, H, W)` or `(N, C, H, W)` as a checked batch `(N, C, H, W)`.
-
-    >>> as_batch(torch.zeros(33, 57)).shape
-    torch.Size([1, 1, 33, 57])
-    """
-    if not isinstance(images, Tensor):
-        raise SSplainError(f"The images are a {type(images).__name__}; give a torch tensor.")
-    if images.dim() not in (2, 3, 4) or 0 in images.shape:
-        raise SSplainError(
-            f"The images have shape {tuple(images.shape)}; give (H, W), (C, H, W) or (N, C, H, W), "
-            "none of them 0."
-        )
-    if not images.is_floating_point():
-        raise SSplainError(
-            f"The images are {images.dtype}; give floating-point numbers in the range that the "
-            "model was trained on (usually divide by 255)."
-        )
-    batch = images.detach().reshape((1,) * (4 - images.dim()) + tuple(images.shape))
-    bad = ~torch.isfinite(batch).flatten(1).all(1)
-    if bool(bad.any()):
-        raise SSplainError(
-            f"Image {int(bad.nonzero()[0])} holds NaN or infinite pixels; replace them first, "
-            "for example with torch.nan_to_num."
-        )
-    return batch
 
 
 def intensity(images: Tensor) -> Tensor:

@@ -4,24 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, Unpack
 
 import torch
 from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
-from ssplain.explain.inputs import as_batch
 from ssplain.explain.targets import Target, resolve_target
-from ssplain.models.adapter import (
-    Classifier,
-    OutputKind,
-    OutputSelector,
-    first_channels,
-    frozen,
-    home_of,
-)
-from ssplain.models.batching import fitting_batch, run_in_batches
+from ssplain.models.adapter import Classifier
+from ssplain.models.door import Door, ModelOptions, OpenModel
 
 T = TypeVar("T")
 ChannelRule = Literal["max", "mean"]
@@ -61,21 +53,17 @@ def over_channels(maps: Tensor, rule: ChannelRule) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class Question(OpenModel):
     """What the model says about the targets of some images, and of images made from them.
 
     Attributes:
-        classifier: the model, frozen while the question is open.
-        images: `(N, C, H, W)`, with the channels that the model takes.
-        weights: `(N, classes)`, one-hot for a target class.
-        batch_size: images in one call of the model.
+        target: `(N,)`, the explained classes.
+        weights: `(N, classes)`, how much each class counts; one-hot for a single target.
         progress: told what is done and to do, if anybody listens.
     """
 
-    classifier: Classifier
-    images: Tensor
+    target: Tensor
     weights: Tensor
-    batch_size: int
     progress: Progress | None = None
 
     def answer(self, images: Tensor, index: Tensor | slice) -> Tensor:
@@ -139,36 +127,42 @@ class Question:
                 self.progress(rows.stop, count)
             return result
 
-        return run_in_batches(told, count, max(1, self.batch_size // weight))
+        return super().run(told, count, weight)
 
 
-class Attributor(ABC):
-    """The base of the explainers other than SSplain: one class is one `maps`.
+class ExplainerOptions(ModelOptions, total=False):
+    """What every explainer takes beside its own settings.
 
-    Args:
-        model: a module or function of `(N, C, H, W)`.
-        output: which part of the model's output holds the class values (index, key or function).
-        output_kind: "logits", "probs" or "auto".
-        channels: the channels that the model takes, if its first convolution does not tell.
-        batch_size: images in one call of the model; bounds the memory, does not change the result.
+    Attributes:
         seed: for explainers that draw at random.
     """
 
+    seed: int
+
+
+class Attributor(ABC):
+    """The base of all explainers: one class is one `maps`.
+
+    Args:
+        model: a module or function of `(N, C, H, W)`.
+        seed: for explainers that draw at random.
+        options: how the model is called: `output`, `output_kind`, `channels`, `batch_size`,
+            `image_convolution`; see `ssplain.models.ModelOptions`.
+    """
+
+    # whether the channels that the model takes are scored one by one; otherwise grey stays grey
+    per_channel: ClassVar[bool] = True
+
     def __init__(
-        self,
-        model: Callable[..., Any],
-        *,
-        output: OutputSelector = None,
-        output_kind: OutputKind = "auto",
-        channels: int | None = None,
-        batch_size: int | None = None,
-        seed: int = 0,
+        self, model: Callable[..., Any], *, seed: int = 0, **options: Unpack[ModelOptions]
     ) -> None:
-        if batch_size is not None:
-            require("batch_size", batch_size, least=1, whole=True)
         require("seed", seed, least=0, whole=True)
-        self.classifier = Classifier(model, output, output_kind, channels)
-        self.batch_size, self.seed = batch_size, seed
+        self.door, self.seed = Door(model, **options), seed
+
+    @property
+    def classifier(self) -> Classifier:
+        """The model as it is called, before any image was seen."""
+        return self.door.classifier
 
     @abstractmethod
     def maps(self, question: Question) -> Tensor:
@@ -200,13 +194,15 @@ class Attributor(ABC):
         self, inputs: Tensor, target: Target = None, progress: Progress | None = None
     ) -> Iterator[Question]:
         """Open the question of these images; the model is frozen until it is closed."""
-        given = as_batch(inputs)
-        model = self.classifier.model
-        batch = given.to(**home_of(model, given))
-        size = self.batch_size or fitting_batch(*batch.shape[-2:])
-        wanted = self.classifier.channels or first_channels(model) or batch.shape[1]
-        with frozen(model):
-            classifier, probabilities = self.classifier.settle(batch, size)
-            _, weights = resolve_target(target, probabilities)
-            images = batch.expand(-1, wanted, -1, -1)
-            yield Question(classifier, images, weights, size, progress)
+        with self.door.open(inputs) as opened:
+            chosen, weights = resolve_target(target, opened.probabilities)
+            images = opened.each_channel() if self.per_channel else opened.images
+            yield Question(
+                opened.classifier,
+                images,
+                opened.probabilities,
+                opened.batch_size,
+                chosen,
+                weights,
+                progress,
+            )

@@ -1,10 +1,10 @@
 """SSplain, the sparse and smooth explainer."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeVar, Unpack
 
 import torch
-from captum.attr import PerturbationAttribution
 from torch import Tensor
 
 from ssplain.errors import SSplainError
@@ -12,22 +12,32 @@ from ssplain.explain.checks import require as _require
 from ssplain.explain.inputs import (
     Start,
     Support,
-    as_batch,
     find_support,
     pixel_budget,
     start_mask,
     tie_order,
 )
-from ssplain.explain.protocol import ChannelRule, Progress, over_channels
+from ssplain.explain.protocol import Attributor, ExplainerOptions, Progress, Question
 from ssplain.explain.result import Explanation
-from ssplain.explain.targets import ClassLoss, Target, resolve_target
-from ssplain.models.adapter import Classifier, OutputKind, OutputSelector, frozen, home_of
-from ssplain.models.batching import fitting_batch, run_in_batches
+from ssplain.explain.targets import ClassLoss, Target
+from ssplain.models.batching import as_batch
 from ssplain.models.fingerprint import fingerprint
-from ssplain.solve import ADMM, Box, Constraint, History, L0Ball, L1Ball, Term, TotalVariation
+from ssplain.solve import (
+    ADMM,
+    Box,
+    Constraint,
+    History,
+    L0Ball,
+    L1Ball,
+    Solution,
+    Term,
+    TotalVariation,
+)
+
+T = TypeVar("T")
 
 
-class SSplain(PerturbationAttribution):  # type: ignore[misc]
+class SSplain(Attributor):
     r"""Finds the few, connected pixels that a classifier's decision rests on.
 
     For each image X with target y it looks for a mask M on the support of X that minimises
@@ -57,11 +67,8 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
         tolerance: stop an image when its residuals are at most this; None runs all iterations.
         constraints: further constraints, beside S1 and S2.
         terms: further objective terms.
-        output: which part of the model's output holds the class values (index, key or function).
-        output_kind: "logits", "probs" or "auto".
-        channels: the channels that the model takes, if its first convolution does not tell.
-        batch_size: images at a time; bounds the memory, does not change the result.
-        seed: for start="random".
+        options: as for every explainer (`Attributor`): `output`, `output_kind`, `channels`,
+            `batch_size`, `image_convolution`, and `seed` for start="random".
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")
@@ -73,6 +80,8 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
     >>> bool((result.kept_share <= 0.25).all())
     True
     """
+
+    per_channel: ClassVar[bool] = False  # all channels share one mask
 
     def __init__(
         self,
@@ -91,13 +100,9 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
         tolerance: float | None = None,
         constraints: Sequence[Constraint] = (),
         terms: Sequence[Term] = (),
-        output: OutputSelector = None,
-        output_kind: OutputKind = "auto",
-        channels: int | None = None,
-        batch_size: int | None = None,
-        seed: int = 0,
+        **options: Unpack[ExplainerOptions],
     ) -> None:
-        super().__init__(model)
+        super().__init__(model, **options)
         if norm not in ("l0", "l1"):
             raise SSplainError(f"norm={norm!r} is not known; use 'l0' or 'l1'.")
         _require("tv_weight", tv_weight, least=0)
@@ -109,34 +114,16 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
             _require("dual_step", dual_step, least=0)
         if tolerance is not None:
             _require("tolerance", tolerance, least=0)
-        if batch_size is not None:
-            _require("batch_size", batch_size, least=1, whole=True)
         pixel_budget(torch.ones(1, 1, 1, 1, dtype=torch.bool), budget)
-        self.classifier = Classifier(model, output, output_kind, channels)
         self.budget, self.norm, self.tv_weight = budget, norm, tv_weight
-        self.start, self.support, self.seed = start, support, seed
+        self.start, self.support = start, support
         self.constraints, self.terms = tuple(constraints), tuple(terms)
-        self.batch_size = batch_size
         self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance)
 
-    def attribute(
-        self,
-        inputs: Tensor,
-        target: Target = None,
-        *,
-        over: ChannelRule = "max",
-        progress: Progress | None = None,
-    ) -> Tensor:
-        """Return the scores `(N, 1, H, W)`; Captum's call.
-
-        Args:
-            inputs: `(H, W)`, `(C, H, W)` or `(N, C, H, W)`.
-            target: the explained classes; see `explain`.
-            over: as for the other explainers; here all channels share one mask, so it changes
-                nothing.
-            progress: as for `explain`.
-        """
-        return over_channels(self.explain(inputs, target, progress).scores, over)
+    def maps(self, question: Question) -> Tensor:
+        """Return the scores `(N, 1, H, W)`: all channels share one mask."""
+        support = find_support(question.images, self.support)
+        return torch.cat(self._solve(question, support, _Solved.scores))
 
     def explain(
         self, images: Tensor, target: Target = None, progress: Progress | None = None
@@ -149,54 +136,49 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
                 predicted ones, or "posterior" for the expected loss under the class posterior.
             progress: called with the iterations done and to do, summed over the images.
         """
-        given = as_batch(images)
-        batch = given.to(**home_of(self.classifier.model, given))
-        support = find_support(batch, self.support)
-        start = start_mask(batch, support, self.start, self.seed)
-        size = self.batch_size or fitting_batch(*batch.shape[-2:])
-        with frozen(self.classifier.model):
-            classifier, probabilities = self.classifier.settle(batch, size)
-            classes, weights = resolve_target(target, probabilities)
-            loss = ClassLoss(classifier, batch, weights)
-
-            def work(rows: slice) -> tuple[Tensor, Tensor, History]:
-                report = _Count(rows, len(batch), self.solver.iterations, progress)
-                return self._solve(loss, support, start, rows, report)
-
-            parts = run_in_batches(work, len(batch), size)
-        back = given.device
+        with self.ask(images, target, progress) as question:
+            support = find_support(question.images, self.support)
+            parts = self._solve(question, support, _Solved.everything)
+        scores, masks, histories = zip(*parts, strict=True)
+        back = images.device
         return Explanation(
-            images=given,
+            images=as_batch(images),
             support=support.to(back),
-            scores=torch.cat([scores for scores, _, _ in parts]).to(back),
-            mask=torch.cat([mask for _, mask, _ in parts]).to(back),
-            target=classes.to(back),
-            probabilities=probabilities.to(back),
-            history=History.cat([history for _, _, history in parts]).to(back),
+            scores=torch.cat(scores).to(back),
+            mask=torch.cat(masks).to(back),
+            target=question.target.to(back),
+            probabilities=question.probabilities.to(back),
+            history=History.cat(histories).to(back),
             settings=self.settings() | {"target": _describe_target(target)},
         )
 
     def _solve(
-        self, loss: ClassLoss, support: Tensor, start: Tensor, rows: slice, report: "_Count"
-    ) -> tuple[Tensor, Tensor, History]:
-        """Solve one batch; return scores, mask and history."""
-        index = torch.arange(rows.start, rows.stop, device=support.device)
-        inside, images = support[rows], loss.images[rows]
-        budget = pixel_budget(inside, self.budget)
-        ball = (
-            L0Ball(budget, inside, tie_order(images))
-            if self.norm == "l0"
-            else L1Ball(budget, inside)
-        )
-        solution = self.solver.solve(
-            start[rows],
-            [t.take(index) for t in (loss, TotalVariation(self.tv_weight), *self.terms)],
-            [ball, Box(inside), *(c.take(index) for c in self.constraints)],
-            free=None if self.support is None else inside,
-            progress=report,
-        )
-        mask = ball.project_with_box(solution.masks)
-        return _outside_last(solution.masks, inside), mask, solution.history
+        self, question: Question, support: Tensor, finish: Callable[["_Solved"], T]
+    ) -> list[T]:
+        """Solve the images a batch at a time, and keep of each batch what `finish` makes of it."""
+        images = question.images
+        start = start_mask(images, support, self.start, self.seed)
+        loss = ClassLoss(question.classifier, images, question.weights)
+
+        def work(rows: slice) -> T:
+            index = torch.arange(rows.start, rows.stop, device=support.device)
+            inside = support[rows]
+            budget = pixel_budget(inside, self.budget)
+            ball = (
+                L0Ball(budget, inside, tie_order(images[rows]))
+                if self.norm == "l0"
+                else L1Ball(budget, inside)
+            )
+            solution = self.solver.solve(
+                start[rows],
+                [t.take(index) for t in (loss, TotalVariation(self.tv_weight), *self.terms)],
+                [ball, Box(inside), *(c.take(index) for c in self.constraints)],
+                free=None if self.support is None else inside,
+                progress=_Count(rows, len(images), self.solver.iterations, question.progress),
+            )
+            return finish(_Solved(solution, inside, ball))
+
+        return question.quiet().run(work, len(images))
 
     def settings(self) -> dict[str, Any]:
         """Return all settings, ready for JSON."""
@@ -221,6 +203,22 @@ class SSplain(PerturbationAttribution):  # type: ignore[misc]
             "seed": self.seed,
             "model": fingerprint(self.classifier.model),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """One batch after its solve, with its support and the ball of its budget."""
+
+    solution: Solution
+    inside: Tensor
+    ball: L0Ball | L1Ball
+
+    def scores(self) -> Tensor:
+        return _outside_last(self.solution.masks, self.inside)
+
+    def everything(self) -> tuple[Tensor, Tensor, History]:
+        mask = self.ball.project_with_box(self.solution.masks)
+        return self.scores(), mask, self.solution.history
 
 
 class _Count:

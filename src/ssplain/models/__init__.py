@@ -2,16 +2,20 @@
 
 from ssplain.models.adapter import Classifier, OnBackground, frozen
 from ssplain.models.card import ModelCard, card, save
+from ssplain.models.door import Door, ModelOptions, OpenModel
 from ssplain.models.googlenet import GoogLeNet, fold_batch_norm
 from ssplain.models.lenet import LeNet5
 from ssplain.models.load import load
 
 __all__ = [
     "Classifier",
+    "Door",
     "GoogLeNet",
     "LeNet5",
     "ModelCard",
+    "ModelOptions",
     "OnBackground",
+    "OpenModel",
     "card",
     "fold_batch_norm",
     "frozen",

@@ -75,6 +75,7 @@ class Classifier:
             for a single value within [0, 1] that is undecidable, and it has to be said.
         channels: how many channels the model takes; found from its first convolution if None.
             A grey image is repeated to fit.
+        image_convolution: whether a first convolution may take the faster way back to the image.
 
     >>> model = Classifier(lambda x: {"logits": x.flatten(1), "loss": None}, output="logits")
     >>> settled, probabilities = model.settle(torch.tensor([[[[0.0, 2.0]]]]))
@@ -86,6 +87,7 @@ class Classifier:
     output: OutputSelector = None
     output_kind: OutputKind = "auto"
     channels: int | None = None
+    image_convolution: bool = True
 
     def __post_init__(self) -> None:
         if self.output_kind not in ("auto", "logits", "probs"):
@@ -109,7 +111,7 @@ class Classifier:
 
     def values(self, images: Tensor) -> Tensor:
         """Call the model and return its class values `(N, classes)` as they come."""
-        with ModelPass():
+        with ModelPass(image_convolution=self.image_convolution):
             returned = self.model(self._fit(images))
         values = _select(returned, self.output)
         if values.dim() == 1 and len(values) == len(images):

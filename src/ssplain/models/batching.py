@@ -1,4 +1,4 @@
-"""Work in batches that fit into memory."""
+"""What a batch of images is, and work in batches that fit into memory."""
 
 import warnings
 from collections.abc import Callable
@@ -6,10 +6,39 @@ from functools import cache
 from typing import TypeVar
 
 import torch
+from torch import Tensor
 
 from ssplain.errors import SSplainError
 
 T = TypeVar("T")
+
+
+def as_batch(images: Tensor) -> Tensor:
+    """Return `(H, W)`, `(C, H, W)` or `(N, C, H, W)` as a checked batch `(N, C, H, W)`.
+
+    >>> as_batch(torch.zeros(33, 57)).shape
+    torch.Size([1, 1, 33, 57])
+    """
+    if not isinstance(images, Tensor):
+        raise SSplainError(f"The images are a {type(images).__name__}; give a torch tensor.")
+    if images.dim() not in (2, 3, 4) or 0 in images.shape:
+        raise SSplainError(
+            f"The images have shape {tuple(images.shape)}; give (H, W), (C, H, W) or (N, C, H, W), "
+            "none of them 0."
+        )
+    if not images.is_floating_point():
+        raise SSplainError(
+            f"The images are {images.dtype}; give floating-point numbers in the range that the "
+            "model was trained on (usually divide by 255)."
+        )
+    batch = images.detach().reshape((1,) * (4 - images.dim()) + tuple(images.shape))
+    bad = ~torch.isfinite(batch).flatten(1).all(1)
+    if bool(bad.any()):
+        raise SSplainError(
+            f"Image {int(bad.nonzero()[0])} holds NaN or infinite pixels; replace them first, "
+            "for example with torch.nan_to_num."
+        )
+    return batch
 
 
 def run_in_batches(

@@ -58,11 +58,18 @@ class ModelPass(TorchFunctionMode):
     slightly different values. Short ones are padded with zero rows. A convolution of images has a
     faster way back, see `ssplain.models.convolution`.
 
+    Args:
+        image_convolution: whether to take that way.
+
     >>> layer, rows = torch.nn.Linear(400, 120), torch.rand(64, 400)
     >>> with ModelPass():
     ...     torch.equal(layer(rows)[:1], layer(rows[:1]))
     True
     """
+
+    def __init__(self, *, image_convolution: bool = True) -> None:
+        super().__init__()
+        self.image_convolution = image_convolution
 
     def __torch_function__(
         self,
@@ -75,6 +82,6 @@ class ModelPass(TorchFunctionMode):
             rows = len(args[0])
             padded = pad(args[0], (0, 0, 0, ROWS - rows))
             return func(padded, *args[1:], **(kwargs or {}))[:rows]
-        if func is conv2d and len(args) == CONVOLUTION and not kwargs:
+        if self.image_convolution and func is conv2d and len(args) == CONVOLUTION and not kwargs:
             return convolve(*args)
         return func(*args, **(kwargs or {}))

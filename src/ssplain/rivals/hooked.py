@@ -55,9 +55,9 @@ class GuidedGradCam(Attributor):
 
     def maps(self, question: Question) -> Tensor:
         """Return guided gradient times activation map for each channel and pixel."""
-        guide = _with_model(question.part(1, 2), guided(safe_clone(self.classifier.model)))
+        guide = _with_model(question.part(1, 2), guided(safe_clone(question.classifier.model)))
         # tracing dissolves blocks such as an inception; the activation map needs them whole
-        whole = safe_clone(self.classifier.model, trace=False)
+        whole = safe_clone(question.classifier.model, trace=False)
         network = _Answers(_with_model(question, whole))
         camera = LayerGradCam(network, whole.get_submodule(self.layer))
 
@@ -111,7 +111,7 @@ class DeepShap(Attributor):
                 f"(B, {images.shape[1]}, {images.shape[2]}, {images.shape[3]}) as the images have."
             )
         baselines = given.to(images).expand(-1, images.shape[1], -1, -1)
-        clone = without_overlap(safe_clone(self.classifier.model))
+        clone = without_overlap(safe_clone(question.classifier.model))
         network = _Answers(_with_model(question, clone))
         total = torch.zeros_like(images)
         for i in range(len(baselines)):
