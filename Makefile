@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-slow check format bench clean
+.PHONY: help demo room test test-slow check format bench clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -16,6 +16,9 @@ help:            ## list the targets
 
 demo: .venv/ready ## explain the bundled images and write a page to look at
 	$(BIN)/ssplain demo --out out/demo
+
+room: .venv/ready ## open the reading room on the bundled models and images
+	$(BIN)/ssplain serve
 
 test: .venv/ready ## run the tests (under ten minutes on two cores)
 	$(BIN)/pytest -m "not slow"

@@ -5,7 +5,8 @@ import binascii
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from tempfile import NamedTemporaryFile
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from ssplain.app import uploads
 from ssplain.app.library import SETTINGS, thumbnail
+from ssplain.app.room import Room
 from ssplain.app.session import COOKIE, Session
 from ssplain.app.sources import SETS, Picture, as_bytes, truth
 from ssplain.errors import SSplainError
@@ -25,16 +27,13 @@ from ssplain.explain import PRESETS
 from ssplain.report.render import png_bytes
 from ssplain.version import __version__
 
-if TYPE_CHECKING:
-    from ssplain.app.server import Room
-
 router = APIRouter(prefix="/api")
 COLOURS = ("inferno", "viridis", "cividis")
 Name = Annotated[str, Query(max_length=80)]
 Model = Annotated[str, Query(max_length=200)]
 
 
-def room_of(request: Request) -> "Room":
+def room_of(request: Request) -> Room:
     """Return the room that was asked."""
     room: Room = request.app.state.room
     return room
@@ -59,7 +58,7 @@ def place_in(request: Request) -> Iterator[None]:
         places.release()
 
 
-Here = Annotated["Room", Depends(room_of)]
+Here = Annotated[Room, Depends(room_of)]
 Mine = Annotated[Session, Depends(session_of)]
 quick = Depends(place_in)
 
@@ -83,8 +82,9 @@ def about(room: Here) -> dict[str, Any]:
         "presets": PRESETS,
         "ranges": SETTINGS,
         "sets": [
-            {"name": name, "count": count, "title": SETS[name][0] if name in SETS else "Folder"}
+            {"name": name, "count": count, "title": title, "one": one}
             for name, count in room.sources.counts().items()
+            for title, one, _ in [SETS.get(name, ("Folder", "Image", ""))]
         ],
         "colours": {
             name: (colormaps[name](np.arange(256))[:, :3] * 255).astype(int).ravel().tolist()
@@ -111,7 +111,7 @@ async def upload(
     size = request.headers.get("content-length", "0")
     if not size.isdecimal() or int(size) > uploads.MOST_BYTES:
         raise SSplainError(f"The file is larger than {uploads.MOST_BYTES // 2**20} MB.")
-    with uploads.spool() as file:
+    with NamedTemporaryFile(prefix="ssplain-upload-") as file:
         await uploads.receive(request.stream(), file.file)
         key = await run_in_threadpool(uploads.keep, session, Path(file.name), name)
     return {"image": f"upload/{key}"}
@@ -197,7 +197,7 @@ def painted(code: str, shape: tuple[int, ...]) -> Tensor:
 
 
 def fitted_picture(
-    room: "Room", session: Session, image: str, model: str
+    room: Room, session: Session, image: str, model: str
 ) -> tuple[Picture, str, Tensor]:
     """Return an image, the model that reads it, and the image as this model takes it."""
     picture = room.sources.picture(image, session)
@@ -205,7 +205,7 @@ def fitted_picture(
     return picture, source, room.library.fit(source, picture.image)
 
 
-def suggested(room: "Room", picture: Picture) -> str:
+def suggested(room: Room, picture: Picture) -> str:
     """Return the model for an image when nobody names one: its set's, or by its size."""
     offered = room.library.sources
     if picture.model in offered:

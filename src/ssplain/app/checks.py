@@ -49,12 +49,13 @@ class Checks:
     complaints: tuple[str, ...]
 
 
-def check(  # noqa: PLR0917 - the same order as Library.explain
+def check(
     library: Library,
     source: str,
     image: Tensor,
     found: Map,
     target: int,
+    *,
     progress: Progress | None = None,
 ) -> Checks:
     """Check one map of a fitted image.
@@ -86,7 +87,7 @@ def check(  # noqa: PLR0917 - the same order as Library.explain
     # noise may neither switch a pixel off nor a background pixel on: that would move the support
     noisy = torch.where(inside, (image + noise).clamp(1e-6, 1), image)
     settings = {k: v for k, v in found.settings.items() if k in _SET}
-    again = library.explain(source, noisy, found.name, target, settings, progress)
+    again = library.explain(source, noisy, found.name, target, settings=settings, progress=progress)
     steady = overlap(found.rank, again.rank, round(QUARTER * int(inside.sum())))
     return Checks(
         whole=whole,

@@ -142,9 +142,9 @@ def _parts(address: str) -> tuple[str, str]:
     """Return the host's name, and the name with its port; nothing for what is no address."""
     try:
         parts = urlsplit(address)
-        return parts.hostname or "", parts.netloc
     except ValueError:
         return "", ""
+    return parts.hostname or "", parts.netloc
 
 
 def _with_headers(send: Send) -> Send:

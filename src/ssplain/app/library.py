@@ -77,7 +77,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Answer:
-    """Probabilities of all classes for the whole image, a part of it alone, and all but the part."""
+    """Probabilities of all classes: the whole image, a part of it alone, all but that part."""
 
     whole: tuple[float, ...]
     only: tuple[float, ...]
@@ -143,10 +143,9 @@ class Library:
 
     def probabilities(self, source: str, images: Tensor) -> Tensor:
         """Return `(N, classes)` for fitted images, at once even while maps are being made."""
-        with self._quick:
-            model = self._model(source, quick=True)
-            _, p = models.Classifier(model).settle(images, 8)
-        return p
+        door = models.Door(self._model(source, quick=True))
+        with self._quick, door.open(images) as asked:
+            return asked.probabilities.cpu()
 
     def ask(self, source: str, image: Tensor, region: Tensor) -> Answer:
         """Return what the model says of a part of a fitted image and of the rest.
@@ -176,6 +175,7 @@ class Library:
         image: Tensor,
         name: str,
         target: int,
+        *,
         settings: Mapping[str, float] | None = None,
         progress: Progress | None = None,
     ) -> Map:

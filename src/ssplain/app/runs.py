@@ -18,7 +18,6 @@ from torch import Tensor
 from ssplain.app.checks import check
 from ssplain.app.library import Library, Map
 from ssplain.app.queue import Task
-from ssplain.app.sources import as_bytes
 from ssplain.errors import SSplainError
 from ssplain.explain import method
 from ssplain.files import write_whole
@@ -88,7 +87,7 @@ def run(library: Library, order: Order, folder: Path, task: Task) -> None:
         entry: dict[str, Any] = {"name": name, "title": title}
         try:
             one = library.explain(
-                order.model, image, name, target, order.settings, progress=telling
+                order.model, image, name, target, settings=order.settings, progress=telling
             )
         except SSplainError as error:  # one that cannot work on this model does not stop the rest
             known["maps"].append(entry | {"complaint": str(error)})
@@ -114,7 +113,7 @@ def run(library: Library, order: Order, folder: Path, task: Task) -> None:
         )
         telling(0, 1)
         known["maps"][at]["checks"] = asdict(
-            check(library, order.model, image, one, target, telling)
+            check(library, order.model, image, one, target, progress=telling)
         )
         _write(folder, known)
 

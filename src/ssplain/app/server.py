@@ -3,9 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from threading import BoundedSemaphore
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,50 +13,15 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 from ssplain.app import api_images, api_runs
-from ssplain.app.eye import Tracer
 from ssplain.app.guard import Guard
-from ssplain.app.library import Library
-from ssplain.app.queue import Queue
-from ssplain.app.session import COOKIE, Sessions
-from ssplain.app.sources import Sources
+from ssplain.app.room import Room
+from ssplain.app.session import COOKIE
 from ssplain.errors import SSplainError
-from ssplain.models.card import BUNDLED
 
 LOG = logging.getLogger("ssplain.app")
 STATIC = Path(__file__).parent / "static"
 # addresses of the page itself; its script shows what belongs to each
 PAGES = ("/", "/image/{rest:path}", "/result/{rest:path}", "/worklist", "/about")
-
-
-@dataclass(eq=False)
-class Room:
-    """Everything that a room has.
-
-    Attributes:
-        library: its models.
-        sources: its images.
-        sessions: its users.
-        queue: its one worker.
-        tracer: the vessels of images.
-        places: how many may ask for something quick at once.
-    """
-
-    library: Library
-    sources: Sources
-    sessions: Sessions = field(default_factory=Sessions)
-    queue: Queue = field(default_factory=Queue)
-    tracer: Tracer = field(default_factory=Tracer)
-    places: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(8))
-
-    @classmethod
-    def furnish(cls, models: Sequence[str] = (), images: Path | None = None) -> "Room":
-        """Make a room with these models (all bundled ones if none is named) and images."""
-        return cls(Library(models or BUNDLED), Sources(images))
-
-    def close(self) -> None:
-        """Stop the work and delete what the sessions kept."""
-        self.queue.close()
-        self.sessions.close()
 
 
 def create(

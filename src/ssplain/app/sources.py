@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from ssplain import data
@@ -19,10 +18,11 @@ from ssplain.app.session import Session
 from ssplain.data.dicom import read_dicom
 from ssplain.errors import SSplainError
 
-SETS: Mapping[str, tuple[str, str]] = {
-    "rop": ("Eyes (simulated)", "googlenet-rop"),
-    "mnist": ("Digits", "lenet5-mnist"),
-    "fmnist": ("Garments", "lenet5-fmnist"),
+# name -> what the set is called, what one of it is called, and the model for it
+SETS: Mapping[str, tuple[str, str, str]] = {
+    "rop": ("Simulated eyes", "Eye", "googlenet-rop"),
+    "mnist": ("Digits", "Digit", "lenet5-mnist"),
+    "fmnist": ("Garments", "Garment", "lenet5-fmnist"),
 }
 _SUFFIXES = {".png", ".tif", ".tiff", ".jpg", ".jpeg", ".bmp", ".dcm"}
 
@@ -98,7 +98,7 @@ class Sources:
                 return Picture(name, self.title(index), self._read(index))
             if source in SETS and index < len(_bundled(source)[0]):
                 images, labels = _bundled(source)
-                title, model = SETS[source]
+                _, title, model = SETS[source]
                 shown = f"{title} {index + 1}"
                 return Picture(name, shown, images[index], int(labels[index]), model)
         raise SSplainError("There is no such image here; choose one from the first page.")
@@ -134,7 +134,8 @@ def _truth() -> data.Truth:
 def as_bytes(image: Tensor) -> bytes:
     """Return an image `(C, H, W)` in [0, 1] as one byte per value.
 
-    >>> as_bytes(torch.tensor([[[0.0, 1.0]]]))
-    b'\\x00\\xff'
+    >>> import torch
+    >>> list(as_bytes(torch.tensor([[[0.0, 1.0]]])))
+    [0, 255]
     """
     return (image.clamp(0, 1) * 255).round().numpy().astype(np.uint8).tobytes()

@@ -13,6 +13,7 @@ from ssplain.cli.evaluate import evaluate
 from ssplain.cli.explain import explain
 from ssplain.cli.report import report
 from ssplain.cli.reproduce import reproduce
+from ssplain.cli.serve import serve
 from ssplain.cli.train import train
 from ssplain.cli.vessels import vessels
 from ssplain.errors import SSplainError
@@ -24,7 +25,18 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, explain, compare, evaluate, reproduce, report, vessels, train, bench):
+for command in (
+    demo,
+    explain,
+    compare,
+    evaluate,
+    reproduce,
+    report,
+    serve,
+    vessels,
+    train,
+    bench,
+):
     app.command()(command)
 
 

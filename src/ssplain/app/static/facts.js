@@ -31,7 +31,7 @@ export function decision(known) {
       "p",
       { class: unsure ? "caution" : "note" },
       unsure ? "Uncertain: it may well be wrong. " : "",
-      `Shifted by a pixel or a tenth brighter or darker, it says the same in ${percent(prediction.stays)} of the cases; the probability falls to ${chance(prediction.lowest)} at the lowest.`,
+      `Shifted by a pixel, or a tenth brighter or darker, it says the same ${prediction.stays === 1 ? "every time" : `in ${percent(prediction.stays)} of the cases`} (probability at least ${chance(prediction.lowest).replace("> ", "")}).`,
     ),
     label !== null && label !== undefined
       ? el("p", {}, "Known to be ", el("b", {}, classes[label] ?? String(label)), label === winner ? "." : el("span", { class: "caution" }, ": the model is wrong here."))

@@ -111,7 +111,7 @@ function gallery(set) {
             "a",
             { href: `/image/${image}`, "data-go": true, "data-image": image },
             el("img", { src: thumb(image), alt: "", loading: "lazy", width: 112, height: 112 }),
-            el("span", {}, `${set.title} ${shown + 1}`),
+            el("span", {}, `${set.one} ${shown + 1}`),
           ),
         ),
       );

@@ -225,7 +225,7 @@ class Workspace {
     const file = (name, text) => el("li", {}, el("a", { href: `/api/runs/${this.run}/${name}`, download: true }, text));
     const picture = el("button", { type: "button", class: "link", onclick: () => this.savePicture() }, "Picture of the views (PNG)");
     this.side.downloads.replaceChildren(
-      el("ul", { class: "plain" }, el("li", {}, picture), file("maps.npz", "Arrays (NumPy npz)"), file("table.csv", "Checks (CSV)"), file("report.html", "Report, one file (HTML)")),
+      el("ul", { class: "plain" }, el("li", {}, picture), file("maps.npz", "Arrays (NumPy npz)"), file("table.csv", "Checks (CSV)")),
     );
   }
 
