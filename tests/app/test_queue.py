@@ -20,11 +20,15 @@ def hold(gate: Event, started: Event | None = None) -> Callable[[Task], None]:
 
 
 def test_one_task_runs_at_a_time_in_the_order_of_asking() -> None:
-    line, gate, order = Queue(), Event(), []
-    first = line.submit(hold(gate), "a")
-    others = [line.submit(lambda _, i=i: order.append(i), f"b{i}") for i in range(3)]
-    while first.state != "running":
-        pass
+    line, gate, started = Queue(), Event(), Event()
+    order: list[int] = []
+    first = line.submit(hold(gate, started), "a")
+
+    def note(number: int) -> Callable[[Task], None]:
+        return lambda _: order.append(number)
+
+    others = [line.submit(note(i), f"b{i}") for i in range(3)]
+    started.wait(30)
     assert [line.position(task) for task in (first, *others)] == [0, 1, 2, 3]
     gate.set()
     line.join(others[-1], 30)
@@ -33,8 +37,9 @@ def test_one_task_runs_at_a_time_in_the_order_of_asking() -> None:
 
 
 def test_the_line_is_bounded_for_all_and_for_each() -> None:
-    line, gate = Queue(longest=3, each=2), Event()
-    line.submit(hold(gate), "a")
+    line, gate, started = Queue(longest=3, each=2), Event(), Event()
+    line.submit(hold(gate, started), "a")
+    started.wait(30)
     line.submit(hold(gate), "a")
     with pytest.raises(SSplainError, match="wait for one to finish"):
         line.submit(hold(gate), "a")
@@ -54,10 +59,10 @@ def test_a_running_task_stops_at_its_next_report_and_a_waiting_one_at_once() -> 
     line.stop(waiting)
     assert waiting.state == "stopped"
     line.stop(running)
-    assert running.state == "running"
+    states = [running.state]
     gate.set()
     line.join(running, 30)
-    assert running.state == "stopped"
+    assert [*states, running.state] == ["running", "stopped"]
     assert running.done == 0.0  # the report that stopped it was not taken down
     line.close()
 

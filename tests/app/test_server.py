@@ -149,10 +149,10 @@ def test_a_class_that_does_not_exist_fails_the_run_only(client: TestClient) -> N
 def test_a_run_belongs_to_its_session(room: Room, client: TestClient) -> None:
     told = finished(client, explainers=["intensity"])
     other = TestClient(create(room), base_url=HOME)
-    for path in ("", "/maps/0", "/maps.npz", "/table.csv", "/pixels"):
+    for path in ("", "/maps/0", "/maps.npz", "/table.csv"):
         assert other.get(f"/api/runs/{told['run']}{path}").status_code == 403
     other.get("/")
-    for path in ("", "/maps/0", "/maps.npz", "/table.csv", "/pixels"):
+    for path in ("", "/maps/0", "/maps.npz", "/table.csv"):
         answer = other.get(f"/api/runs/{told['run']}{path}")
         assert answer.status_code in {400, 404}, path
     assert other.get("/api/runs").json() == []

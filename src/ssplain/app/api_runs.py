@@ -107,13 +107,6 @@ def planes(session: Mine, run: str, index: int) -> Response:
     return FileResponse(path, media_type="application/octet-stream")
 
 
-@router.get("/{run}/pixels")
-def pixels(session: Mine, run: str) -> Response:
-    """The image of a run: one byte per channel and pixel."""
-    image = runs.image_of(session.find("results", run))
-    return Response(runs.as_bytes(image), media_type="application/octet-stream")
-
-
 @router.get("/{run}/maps.npz")
 def arrays(session: Mine, run: str) -> Response:
     """Everything as arrays."""

@@ -8,7 +8,7 @@ for pictures and "DICOM image" for DICOM, whose names often are patients'.
 import secrets
 from collections.abc import AsyncIterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ MOST_FILES = 100
 _DICOM_AT, _DICOM = 128, b"DICM"
 
 
-async def receive(stream: AsyncIterable[bytes], file: BinaryIO, most: int = MOST_BYTES) -> None:
+async def receive(stream: AsyncIterable[bytes], file: IO[bytes], most: int = MOST_BYTES) -> None:
     """Write a request's body to a file, and stop as soon as it is too large.
 
     Raises:
