@@ -1,19 +1,33 @@
-"""Results are written whole or not at all."""
+"""Results are written whole or not at all, and never over what somebody else has written.
 
+A folder of ours holds a `manifest.json` that names its files with their SHA-256. Only a folder in
+which every file is as the manifest says may be replaced; a note that somebody put there, or a
+picture that somebody drew on, keeps it as it is.
+"""
+
+import hashlib
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from ssplain.errors import SSplainError
+
+MANIFEST = "manifest.json"
 
 
 @contextmanager
 def whole_folder(path: str | Path) -> Iterator[Path]:
     """Give a temporary folder beside `path` that becomes `path` if the block succeeds.
 
-    An existing folder at `path` is replaced in the end, so nobody ever sees half a result. After
-    an error nothing is left behind.
+    Nobody ever sees half a result, and after an error nothing is left behind. A `manifest.json`
+    that the block writes gets the names and SHA-256 of all files, which makes the folder ours: one
+    that is ours and holds nothing else is replaced, as is an empty one; anything else is refused,
+    before the block starts.
 
     >>> with tempfile.TemporaryDirectory() as home:
     ...     with whole_folder(Path(home) / "result") as folder:
@@ -22,20 +36,16 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
     ['result', 'a.txt']
     """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(
-        tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".partial", dir=target.parent)
-    )
+    require_free(target)
+    with told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".ssplain-", suffix=".partial", dir=target.parent))
     try:
-        yield temporary
-        temporary.chmod(0o755)
-        if target.exists():
-            old = temporary.with_suffix(".old")
-            target.replace(old)
-            temporary.replace(target)
-            shutil.rmtree(old)
-        else:
-            temporary.replace(target)
+        with told(target):
+            yield temporary
+            temporary.chmod(0o755)
+            _seal(temporary)
+            _swap(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -49,10 +59,154 @@ def write_whole(path: str | Path, content: bytes) -> None:
     b'done'
     """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}-{os.getpid()}.partial")
+    temporary = target.with_name(f".ssplain-{os.getpid()}-{hash_bytes(target.name)[:8]}.partial")
+    with told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_bytes(content)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def is_ours(folder: Path) -> bool:
+    """Say whether a folder is a result of ours and holds nothing else, every file as written.
+
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     is_ours(Path(home))
+    False
+    """
+    listed = read_manifest(folder).get("files")
+    if not isinstance(listed, dict) or folder.is_symlink():
+        return False
+    found = _files(folder)
+    return found is not None and found == listed
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a folder; an empty one if there is none that can be read.
+
+    >>> read_manifest(Path("nowhere"))
+    {}
+    """
     try:
-        temporary.write_bytes(content)
+        content = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def require_free(folder: Path) -> None:
+    """Complain unless a result may be written to a folder: it is new, empty, or ours.
+
+    >>> require_free(Path("nowhere"))
+    """
+    if not os.path.lexists(folder) or is_ours(folder):
+        return
+    if folder.is_symlink() or not folder.is_dir():
+        raise SSplainError(f"{folder} exists and is not a folder; give another name.")
+    with told(folder):
+        if any(folder.iterdir()):
+            raise SSplainError(
+                f"{folder} holds files that are not a result of ssplain, or were changed since; "
+                "they are left as they are: move them, or give another name."
+            )
+
+
+def require_writable(folder: Path) -> None:
+    """Complain unless files can be written below a folder, which need not exist yet.
+
+    Called before long work starts; it leaves nothing behind.
+    """
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise SSplainError(f"{folder} exists and is not a folder; give another with --out.")
+    there = folder.absolute()
+    while not os.path.lexists(there):
+        there = there.parent
+    with told(folder):
+        # made and removed again: permissions alone do not tell of read-only or full disks
+        os.rmdir(tempfile.mkdtemp(prefix=".ssplain-", dir=there))  # noqa: PTH106
+
+
+@contextmanager
+def told(
+    path: str | Path, deed: str = "written", advice: str = "give another place, or free some room"
+) -> Iterator[None]:
+    """Turn an error of the file system into a sentence that names the path.
+
+    Args:
+        path: what was to be read or written.
+        deed: which of the two.
+        advice: what to do about it.
+
+    >>> with told("out"):
+    ...     raise PermissionError(13, "Permission denied", "out/eye")
+    Traceback (most recent call last):
+        ...
+    ssplain.errors.SSplainError: out cannot be written (Permission denied); give another place, or
+    free some room.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SSplainError(f"{path} cannot be {deed} ({reason}); {advice}.") from error
+
+
+def hash_bytes(content: bytes | str) -> str:
+    """Return the SHA-256 of bytes, or of a text that may hold any file name.
+
+    >>> hash_bytes("eye")[:12]
+    '47c215b5f70e'
+    """
+    plain = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return hashlib.sha256(plain).hexdigest()
+
+
+def hash_file(path: str | Path) -> str:
+    """Return the SHA-256 of a file's content."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _seal(folder: Path) -> None:
+    """Write the names and hashes of a folder's files into its manifest, if it has one."""
+    path = folder / MANIFEST
+    if path.is_file():
+        content = json.loads(path.read_bytes()) | {"files": _files(folder)}
+        path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _files(folder: Path) -> dict[str, str] | None:
+    """Return the SHA-256 of each file below a folder but the manifest; None for anything odd."""
+    found: dict[str, str] = {}
+    folders: set[Path] = set()
+    filled: set[Path] = set()
+    try:
+        for path in folder.rglob("*"):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                return None
+            if path.is_dir():
+                folders.add(path)
+            elif path != folder / MANIFEST:
+                found[path.relative_to(folder).as_posix()] = hash_file(path)
+                filled.update(path.parents)
+    except OSError:
+        return None
+    return found if folders <= filled else None  # an empty folder is none of ours
+
+
+def _swap(temporary: Path, target: Path) -> None:
+    """Put a folder in its place; what was there goes, if it still is ours or empty."""
+    require_free(target)
+    if not target.exists():
         temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        return
+    old = temporary.with_suffix(".old")
+    target.replace(old)
+    try:
+        temporary.replace(target)
+    except OSError:
+        old.replace(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -7,6 +7,7 @@ from PIL import Image
 
 import ssplain
 from ssplain.explain import Explanation
+from ssplain.files import hash_file
 from ssplain.report import grey, write_png
 from tests.cli.command import run, run_apart
 
@@ -38,7 +39,8 @@ def test_writes_a_folder_per_image_and_a_table(digits: Path, tmp_path: Path) -> 
         stored = Explanation.load(folder)
         np.testing.assert_allclose(stored.scores[0], expected.scores[i], atol=1e-5)
         manifest = json.loads((folder / "manifest.json").read_text())
-        assert manifest["source"] == f"digit-{i}.png"
+        assert manifest["source"]["given"] == str(files[i])
+        assert manifest["source"]["sha256"] == hash_file(files[i])
         assert manifest["settings"]["tv_weight"] == 1e-3
         assert manifest["settings"]["model"]["sha256"]
 
@@ -82,7 +84,7 @@ def test_bad_images_are_named_and_the_rest_goes_on(digits: Path, tmp_path: Path)
         assert any(str(path) in line and reason in line for line in done.stderr.splitlines())
     assert "4 of 5 images were refused" in done.stderr
     assert "Traceback" not in done.stderr
-    assert [p.name for p in out.iterdir()] == ["digit-1"]
+    assert [p.parent.name for p in out.rglob("manifest.json")] == ["digit-1"]
 
 
 def test_same_stem_twice_and_another_size(digits: Path, tmp_path: Path) -> None:
@@ -95,7 +97,10 @@ def test_same_stem_twice_and_another_size(digits: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "resized to 28x28" in done.stderr
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["digit-0", "digit-0-2"]
+    found = {p.parent.relative_to(tmp_path / "out") for p in tmp_path.rglob("manifest.json")}
+    # relative to what the two paths share
+    expected = {digits / "digit-0", tmp_path / "other" / "digit-0"}
+    assert found == {folder.relative_to(tmp_path.parent) for folder in expected}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,9 @@ from ssplain.cli.inputs import (
     number_or_text,
     read_or_refuse,
 )
+from ssplain.errors import SSplainError
+from ssplain.files import require_writable, told
+from ssplain.names import Folders, Source, common_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +67,7 @@ def explain(
     from ssplain.explain import SSplain
     from ssplain.models import fold_batch_norm, load
 
+    require_writable(out)
     network = fold_batch_norm(load(model, architecture))
     card = card_of(model)
     chosen = _settings(settings, card) | {
@@ -116,10 +120,10 @@ def _explain_files(
     images, refused = read_or_refuse(
         paths, card, check=lambda image: find_support(as_batch(image), explainer.support)
     )
+    images, places, homeless = _place(out, paths, images)
     sizes: dict[tuple[int, ...], list[tuple[Path, Tensor]]] = {}
     for path, image in images:
         sizes.setdefault(tuple(image.shape), []).append((path, image))
-    names = _folder_names(paths)
     rows = []
     for group in sizes.values():
         result = explainer.explain(
@@ -133,24 +137,33 @@ def _explain_files(
             output_kind=explainer.classifier.output_kind,
         )
         for i, (path, _) in enumerate(group):
-            report.save(result[i], out / names[path], {"source": path.name, "model": model})
-            rows.append((names[path], result[i], [float(p[i]) for p in (kept.only, kept.without)]))
+            folder, source = places[path]
+            report.save(result[i], folder, {"source": source.about(), "model": model})
+            name = folder.relative_to(out).as_posix()
+            rows.append((name, result[i], [float(p[i]) for p in (kept.only, kept.without)]))
     if rows:
         table(rows, card.classes if card else None)
         typer.echo(f"Written to {out}: one folder per image, with overlay.png, mask.png, top5.png.")
-    return refused
+    return refused + homeless
 
 
-def _folder_names(paths: "Sequence[Path]") -> dict[Path, str]:
-    """Give each image a folder name of its own, its stem where that is unique."""
-    names: dict[Path, str] = {}
-    for path in paths:
-        name, copies = path.stem, 1
-        while name in names.values() and path not in names:
-            copies += 1
-            name = f"{path.stem}-{copies}"
-        names.setdefault(path, name)
-    return names
+def _place(
+    out: Path, paths: "Sequence[Path]", images: "Sequence[tuple[Path, Tensor]]"
+) -> "tuple[list[tuple[Path, Tensor]], dict[Path, tuple[Path, Source]], int]":
+    """Give each image its folder; those whose place is taken by other files are refused."""
+    folders = Folders(out, common_folder(paths))
+    places, kept, refused = {}, [], 0
+    for path, image in images:
+        try:
+            with told(path, "read", "check the file"):
+                source = Source.of(path)
+            places[path] = (folders.of(source), source)
+        except SSplainError as error:
+            typer.echo(f"ssplain: {error}", err=True)
+            refused += 1
+        else:
+            kept.append((path, image))
+    return kept, places, refused
 
 
 def _settings(name: str | None, card: "ModelCard | None") -> dict[str, Any]:

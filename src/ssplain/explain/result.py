@@ -103,7 +103,8 @@ class Explanation:
     def save(self, folder: str | Path) -> None:
         """Write `explanation.npz` and `manifest.json` to a folder, whole or not at all.
 
-        An existing folder of that name is replaced.
+        An existing folder of that name is replaced if it holds an explanation and nothing else;
+        otherwise nothing is touched and an error says so.
         """
         with whole_folder(folder) as temporary:
             self.write_into(temporary)

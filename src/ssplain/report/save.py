@@ -14,7 +14,8 @@ def save(result: Explanation, folder: str | Path, about: Mapping[str, Any] | Non
 
     The folder gets `explanation.npz` and `manifest.json` (see `Explanation.save`), `overlay.png`,
     `mask.png` (what the feasible mask keeps) and `top5.png` (the paper's view: the top 5 % of
-    the pixels, the rest purple). An existing folder of that name is replaced.
+    the pixels, the rest purple). An existing folder of that name is replaced if
+    it holds such a result and nothing else.
 
     Args:
         result: the explanation of one image; take `result[i]` of many.
