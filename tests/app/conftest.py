@@ -39,8 +39,7 @@ class Served:
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """All tests share one room: sessions are there to keep visitors apart."""
-    del tmp_path_factory
-    room = Room.furnish()
+    room = Room.furnish(grades=tmp_path_factory.mktemp("grades") / "grades.sqlite")
     app = create(room)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)

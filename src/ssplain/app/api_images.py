@@ -21,7 +21,7 @@ from ssplain.app import uploads
 from ssplain.app.library import SETTINGS, thumbnail
 from ssplain.app.room import Room
 from ssplain.app.session import COOKIE, Session
-from ssplain.app.sources import SETS, Picture, as_bytes, truth
+from ssplain.app.sources import SETS, Picture, as_bytes, suggested, truth
 from ssplain.errors import SSplainError
 from ssplain.explain import PRESETS
 from ssplain.report.render import png_bytes
@@ -201,14 +201,5 @@ def fitted_picture(
 ) -> tuple[Picture, str, Tensor]:
     """Return an image, the model that reads it, and the image as this model takes it."""
     picture = room.sources.picture(image, session)
-    source = model or suggested(room, picture)
+    source = model or suggested(picture, room.library.sources)
     return picture, source, room.library.fit(source, picture.image)
-
-
-def suggested(room: Room, picture: Picture) -> str:
-    """Return the model for an image when nobody names one: its set's, or by its size."""
-    offered = room.library.sources
-    if picture.model in offered:
-        return str(picture.model)
-    wanted = "lenet5-mnist" if max(picture.image.shape[1:]) <= 64 else "googlenet-rop"
-    return wanted if wanted in offered else offered[0]

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from ssplain.app import runs
 from ssplain.app.api_images import Here, Mine, fitted_picture
+from ssplain.app.grades import safe_cell
 from ssplain.app.library import checked
 from ssplain.app.queue import Task
 from ssplain.explain import method
@@ -112,7 +113,7 @@ def arrays(session: Mine, run: str) -> Response:
     """Everything as arrays."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **runs.arrays(session.find("results", run)))  # type: ignore[arg-type]
-    return _download(buffer.getvalue(), "application/zip", "ssplain-maps.npz")
+    return download(buffer.getvalue(), "application/zip", "ssplain-maps.npz")
 
 
 @router.get("/{run}/table.csv")
@@ -126,7 +127,7 @@ def table(session: Mine, run: str) -> Response:
     writer.writeheader()
     for one in result["maps"]:
         writer.writerow(_row(result, one))
-    return _download(text.getvalue().encode(), "text/csv; charset=utf-8", "ssplain-table.csv")
+    return download(text.getvalue().encode(), "text/csv; charset=utf-8", "ssplain-table.csv")
 
 
 _COLUMNS = (
@@ -166,22 +167,14 @@ def _row(result: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def safe_cell(text: str) -> str:
-    """Return text that a spreadsheet takes for text, not for a formula.
-
-    >>> safe_cell("=1+1"), safe_cell("eye.png")
-    ("'=1+1", 'eye.png')
-    """
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
-
-
 def _task(session: Mine, run: str) -> Task:
     if run not in session.tasks:
         raise HTTPException(404)
     return session.tasks[run]
 
 
-def _download(content: bytes, kind: str, name: str) -> Response:
+def download(content: bytes, kind: str, name: str) -> Response:
+    """Return an answer that the browser saves as a file."""
     return Response(
         content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
     )

@@ -116,7 +116,8 @@ class Guard:
         host = _parts(f"//{headers.get('host', '')}")[0]
         if self.hosts and host not in self.hosts:
             return PlainTextResponse("This room answers to its own address only.", 421)
-        if self.users and not self._known(headers.get("authorization", "")):
+        scope["ssplain.user"] = self._user(headers.get("authorization", "")) if self.users else None
+        if self.users and scope["ssplain.user"] is None:
             ask = {"WWW-Authenticate": 'Basic realm="ssplain reading room", charset="UTF-8"'}
             return PlainTextResponse("Please sign in.", 401, ask)
         origin = headers.get("origin")
@@ -125,17 +126,18 @@ class Guard:
             return JSONResponse({"message": "This request comes from another page."}, 403)
         return None
 
-    def _known(self, header: str) -> bool:
+    def _user(self, header: str) -> str | None:
+        """Return who signs in with a header; None if nobody does."""
         kind, _, code = header.partition(" ")
         if kind.lower() != "basic":
-            return False
+            return None
         try:
             name, _, password = base64.b64decode(code, validate=True).decode().partition(":")
         except (binascii.Error, UnicodeDecodeError, ValueError):
-            return False
+            return None
         right = self.users.get(name)
         same = secrets.compare_digest(password.encode(), (right or "no such user").encode())
-        return same and right is not None
+        return name if same and right is not None else None
 
 
 def _parts(address: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
-from ssplain.app import api_images, api_runs
+from ssplain.app import api_images, api_runs, api_worklist
 from ssplain.app.guard import Guard
 from ssplain.app.room import Room
 from ssplain.app.session import COOKIE
@@ -21,7 +21,7 @@ from ssplain.errors import SSplainError
 LOG = logging.getLogger("ssplain.app")
 STATIC = Path(__file__).parent / "static"
 # addresses of the page itself; its script shows what belongs to each
-PAGES = ("/", "/image/{rest:path}", "/result/{rest:path}", "/worklist", "/about")
+PAGES = ("/", "/image/{rest:path}", "/result/{rest:path}", "/worklist/{rest:path}", "/about")
 
 
 def create(
@@ -47,6 +47,7 @@ def create(
     app.state.room = room
     app.include_router(api_images.router)
     app.include_router(api_runs.router)
+    app.include_router(api_worklist.router)
     for path in PAGES:
         app.get(path)(_page)
     app.mount("/static", StaticFiles(directory=STATIC))

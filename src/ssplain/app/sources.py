@@ -75,8 +75,10 @@ class Sources:
         found = {name: len(_bundled(name)[0]) for name in SETS}
         return found | ({"folder": len(self.files)} if self.files else {})
 
-    def title(self, index: int) -> str:
-        """What the page calls an image of the folder."""
+    def title(self, source: str, index: int) -> str:
+        """What the page calls an image of a shared source."""
+        if source in SETS:
+            return f"{SETS[source][1]} {index + 1}"
         path = self.files[index]
         if path.suffix.lower() == ".dcm":  # such names often are patients'
             return f"DICOM image {index + 1}"
@@ -95,11 +97,10 @@ class Sources:
         if source in self.counts() and key.isascii() and key.isdecimal() and len(key) < 9:
             index = int(key)
             if source == "folder" and index < len(self.files):
-                return Picture(name, self.title(index), self._read(index))
+                return Picture(name, self.title(source, index), self._read(index))
             if source in SETS and index < len(_bundled(source)[0]):
                 images, labels = _bundled(source)
-                _, title, model = SETS[source]
-                shown = f"{title} {index + 1}"
+                shown, model = self.title(source, index), SETS[source][2]
                 return Picture(name, shown, images[index], int(labels[index]), model)
         raise SSplainError("There is no such image here; choose one from the first page.")
 
@@ -110,7 +111,17 @@ class Sources:
                 return read_dicom(path)
             return data.read_image(path)
         except SSplainError as error:  # the page need not know where the folder is
-            raise SSplainError(str(error).replace(str(path), self.title(index))) from error
+            raise SSplainError(
+                str(error).replace(str(path), self.title("folder", index))
+            ) from error
+
+
+def suggested(picture: Picture, offered: Sequence[str]) -> str:
+    """Return the model for an image when nobody names one: its set's, or by its size."""
+    if picture.model in offered:
+        return str(picture.model)
+    wanted = "lenet5-mnist" if max(picture.image.shape[1:]) <= 64 else "googlenet-rop"
+    return wanted if wanted in offered else offered[0]
 
 
 def truth(name: str) -> Tensor | None:

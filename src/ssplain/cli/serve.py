@@ -20,6 +20,9 @@ def serve(
         ),
     ] = None,
     images: Annotated[Path | None, typer.Option(help="Folder of images to offer.")] = None,
+    grades: Annotated[
+        Path, typer.Option(help="SQLite file that keeps the readers' grades and notes.")
+    ] = Path("ssplain-grades.sqlite"),
     host: Annotated[str, typer.Option(help="Address; others than loopback need users.")] = (
         "127.0.0.1"
     ),
@@ -40,7 +43,7 @@ def serve(
             f"The reading room needs {error.name}; install it with `pip install ssplain[app]`."
         ) from error
     users = users_for(host, auth)
-    room = Room.furnish(model or (), images)
+    room = Room.furnish(model or (), images, grades)
     try:
         # behind a name of its own, any host name is right: the users' passwords guard the room
         own = ("127.0.0.1", "localhost", "::1", host.strip("[]")) if is_loopback(host) else ()
@@ -48,6 +51,7 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         typer.echo(f"The reading room is at http://{shown}:{listener.getsockname()[1]}/")
         typer.echo("Stop it with Ctrl+C; what was uploaded is deleted then.")
+        typer.echo(f"Grades that readers give are kept in {grades}.")
         if users:
             typer.echo(
                 f"It asks for a password ({len(users)} users); the way to it is not encrypted "

@@ -79,7 +79,6 @@ export class Controls {
   mapped(any) {
     for (const one of [this.share, this.opacity, this.colours, this.halves]) one.disabled = !any;
     for (const input of this.modes.querySelectorAll("input")) input.disabled = !any;
-    this.middle.classList.toggle("resting", !any);
     this.any = any;
     this.curtain.disabled = !any || !this.halves.checked;
   }

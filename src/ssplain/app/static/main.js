@@ -3,6 +3,7 @@ import { get } from "./api.js";
 import { about } from "./about.js";
 import { el, say } from "./dom.js";
 import { home } from "./home.js";
+import { worklist } from "./worklist.js";
 import { workspace } from "./workspace.js";
 
 const main = document.querySelector("#main");
@@ -20,6 +21,7 @@ const ROUTES = [
   [/^\/$/, () => home(room, go)],
   [/^\/image\/([a-z]+\/[0-9a-f]+)$/, ([, image]) => workspace(room, go, { image })],
   [/^\/result\/([0-9a-f]{32})$/, ([, run]) => workspace(room, go, { run })],
+  [/^\/worklist\/?([a-z]*)$/, ([, source]) => worklist(room, go, source)],
   [/^\/about$/, () => about(room)],
 ];
 
@@ -29,7 +31,8 @@ async function show() {
   keys = () => false;
   const path = location.pathname;
   for (const link of document.querySelectorAll("nav a")) {
-    if (link.getAttribute("href") === path) link.setAttribute("aria-current", "page");
+    const own = link.getAttribute("href");
+    if (own === path || (own !== "/" && path.startsWith(own))) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   const route = ROUTES.find(([pattern]) => pattern.test(path));
@@ -89,7 +92,6 @@ addEventListener("keydown", (event) => {
 
 try {
   room = await get("/api/room");
-  document.querySelector('nav a[href="/worklist"]').hidden = !room.worklist;
   await show();
 } catch (error) {
   main.replaceChildren(el("p", { class: "fault" }, error.message));

@@ -3,8 +3,10 @@ import { bytes, get, post } from "./api.js";
 import { Controls } from "./controls.js";
 import { el, percent, say } from "./dom.js";
 import { ExplainForm } from "./explainform.js";
+import { Grading } from "./grading.js";
 import { answered, branchTable, course, decision, quality } from "./facts.js";
 import { Layer, Picture, START, packed, pixels } from "./paint.js";
+import { blind, neighbours } from "./reader.js";
 import { Viewer } from "./viewer.js";
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
@@ -28,6 +30,7 @@ export async function workspace(room, go, { image, run }) {
     known.truth ? bytes("/api/truth", { image: known.image }) : null,
   ]);
   const page = new Workspace(room, go, known, new Picture(pixelBytes, known.size), labels && new Uint16Array(labels), truth && new Uint8Array(truth));
+  await page.prepare();
   return page.shown(watched);
 }
 
@@ -87,6 +90,21 @@ class Workspace {
     this.controls.brush.value = this.viewer.brush;
   }
 
+  /** A reader can grade what others will find again: not an upload, which is deleted. */
+  async prepare() {
+    this.hidden = false;
+    if (this.known.image.startsWith("upload/")) return;
+    this.grading = new Grading(this.known.image, (text) => this.graded(text));
+    const opinion = await this.grading.load();
+    this.hidden = this.grading.unseen = blind() && !opinion.grade;
+  }
+
+  /** The grade is given: from now on nothing is hidden. */
+  graded(text) {
+    say(text);
+    if (this.hidden) this.go(location.pathname + location.search, true);
+  }
+
   shown(watched) {
     const chosen = watched?.result ?? { explainers: [this.room.explainers[0].name] };
     this.form = new ExplainForm(this.room, this.known, watched?.wanted ?? chosen, {
@@ -115,28 +133,29 @@ class Workspace {
   nodes() {
     const part = (title, content, open = true) => el("section", {}, el("details", { open }, el("summary", {}, el("h2", {}, title)), content));
     const { side } = this;
-    const [source, at] = this.known.image.split("/");
-    const set = this.room.sets.find((one) => one.name === source);
-    this.neighbours = set ? { last: Number(at) > 0 && `/image/${source}/${Number(at) - 1}`, next: Number(at) + 1 < set.count && `/image/${source}/${Number(at) + 1}` } : {};
+    this.neighbours = neighbours(this.known.image, this.room.sets);
     const step = (name, path) => (path ? el("a", { href: path, "data-go": true, class: "step" }, name) : null);
-    return [
-      el("div", { class: "headline" }, el("h1", {}, this.known.title), step("‹ last", this.neighbours.last), step("next ›", this.neighbours.next)),
+    const frame = el(
+      "div",
+      { class: this.hidden ? "workspace blind" : "workspace" },
+      el("div", { class: "look" }, this.controls.top, this.stage, this.controls.middle, this.controls.bottom, side.quadrants),
       el(
         "div",
-        { class: "workspace" },
-        el("div", { class: "look" }, this.controls.top, this.stage, this.controls.middle, this.controls.bottom, side.quadrants),
-        el(
-          "div",
-          { class: "side" },
-          part("Decision", side.decision),
-          part("Explain", this.form.form),
-          part("What if?", side.whatif),
-          part("How good is the map?", side.checks),
-          this.labels ? part("Branches", side.branches, false) : null,
-          part("Convergence", side.course, false),
-          part("Download", side.downloads),
-        ),
+        { class: "side" },
+        this.grading ? part("My grade", this.grading.form, this.hidden) : null,
+        el("section", { class: "veil" }, el("p", { class: "note" }, "Blind reading: decision and maps are shown when your grade is kept.")),
+        part("Decision", side.decision),
+        part("Explain", this.form.form),
+        part("What if?", side.whatif),
+        part("How good is the map?", side.checks),
+        this.labels ? part("Branches", side.branches, false) : null,
+        part("Convergence", side.course, false),
+        part("Download", side.downloads),
       ),
+    );
+    return [
+      el("div", { class: "headline" }, el("h1", {}, this.known.title), step("‹ previous", this.neighbours.last), step("next ›", this.neighbours.next)),
+      frame,
       this.tip,
     ];
   }
@@ -386,13 +405,19 @@ class Workspace {
     this.side.branches.querySelector(".scroll").scrollTop = place;
   }
 
+  grade() {
+    if (!this.grading) return;
+    this.grading.form.closest("details").open = true;
+    this.grading.focus();
+  }
+
   // --- keys ------------------------------------------------------------------------------------
   key(event) {
     const modes = ["overlay", "map", "top", "image"];
     const tools = { v: "move", k: "pick", p: "paint", e: "erase" };
     const key = event.key.toLowerCase();
     if (event.target.matches?.("input[type=range]") && key.startsWith("arrow")) return false;
-    const any = this.controls.any;
+    const any = this.controls.any && !this.hidden;
     const actions = {
       m: () => any && this.show({ mode: this.how.mode === "image" ? this.before : "image" }),
       b: () => any && this.show({ curtain: this.how.curtain === null ? 0.5 : null }),
@@ -404,6 +429,7 @@ class Workspace {
       0: () => this.viewer.whole(),
       n: () => this.neighbours.next && this.go(this.neighbours.next),
       l: () => this.neighbours.last && this.go(this.neighbours.last),
+      g: () => this.grade(),
     };
     if (key in actions) actions[key]();
     else if (key in tools) this.tool(tools[key]);
