@@ -4,7 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, Unpack
+from functools import wraps
+from typing import Any, ClassVar, Literal, ParamSpec, Protocol, TypeVar, Unpack
 
 import torch
 from torch import Tensor
@@ -13,10 +14,14 @@ from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
 from ssplain.explain.targets import Target, resolve_target
 from ssplain.models.adapter import Classifier
+from ssplain.models.context import Fill, Images, as_tensor
 from ssplain.models.door import Door, ModelOptions, OpenModel
 
 T = TypeVar("T")
-ChannelRule = Literal["max", "mean"]
+P = ParamSpec("P")
+ChannelRule = Literal["max", "mean", "each"]
+Kind = Literal["scores", "mask"]
+Inputs = Images | tuple[Images, ...]
 Progress = Callable[[int, int], None]
 
 
@@ -35,10 +40,16 @@ class Explainer(Protocol):
         ...
 
 
-def over_channels(maps: Tensor, rule: ChannelRule) -> Tensor:
+def over_channels(maps: Tensor, rule: ChannelRule, channels: int = 1) -> Tensor:
     """Join the maps of the channels `(N, C, H, W)` to one, `(N, 1, H, W)`.
 
-    The paper shows the maximum of the channels and measures their mean.
+    The paper shows the maximum of the channels and measures their mean. "each" gives a map for
+    each of the image's channels, the shape that Captum's own measures ask for.
+
+    Args:
+        maps: one per channel that the model takes, or one for all.
+        rule: "max", "mean" or "each".
+        channels: of the images.
 
     >>> over_channels(torch.tensor([[[[1.0]], [[4.0]]]]), "max").item()
     4.0
@@ -49,7 +60,25 @@ def over_channels(maps: Tensor, rule: ChannelRule) -> Tensor:
         return maps.amax(1, keepdim=True)
     if rule == "mean":
         return maps.mean(1, keepdim=True)
-    raise SSplainError(f"over={rule!r} is not a way to join channels; use 'max' or 'mean'.")
+    if rule == "each":
+        # a grey image that the model sees three times counts with what all three do
+        whole = maps.sum(1, keepdim=True) if channels == 1 else maps
+        return whole.expand(-1, channels, -1, -1)
+    raise SSplainError(
+        f"over={rule!r} is not a way to join channels; use 'max' or 'mean', or 'each' to keep them."
+    )
+
+
+def _as_captum_calls_it(
+    method: Callable[P, T],
+) -> Callable[P, T]:
+    """Give a method the `__wrapped__` through which Captum's NoiseTunnel calls it."""
+
+    @wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        return method(*args, **kwargs)
+
+    return call
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +102,7 @@ class Question(OpenModel):
             images: `(n, C, H, W)`, made from the question's images.
             index: from which of them each was made.
         """
-        values = self.classifier.values(images)
+        values = self.classifier.take(index).values(images)
         if values.shape[1] == 1:  # one value speaks for the second of two classes
             other = 1 - values if self.classifier.output_kind == "probs" else -values
             values = torch.cat([other, values], dim=1)
@@ -164,37 +193,86 @@ class Attributor(ABC):
         """The model as it is called, before any image was seen."""
         return self.door.classifier
 
+    @property
+    def forward_func(self) -> Callable[..., Any]:
+        """The model, under the name that Captum has for it."""
+        return self.classifier.model
+
+    @property
+    def multiplies_by_inputs(self) -> bool:
+        """Whether scores are in units of the output; Captum asks. Ours only rank."""
+        return False
+
+    def has_convergence_delta(self) -> bool:
+        """Return whether `attribute` can give how far scores are from adding up; Captum asks."""
+        return False
+
     @abstractmethod
     def maps(self, question: Question) -> Tensor:
         """Return the maps `(N, C, H, W)`, or `(N, 1, H, W)` where channels count together."""
 
+    def masks(self, question: Question) -> Tensor:  # noqa: ARG002 - for those that have masks
+        """Return the masks `(N, 1, H, W)` of an explainer that makes any."""
+        raise SSplainError(
+            f"{type(self).__name__} ranks pixels and makes no mask; take kind='scores', or SSplain."
+        )
+
+    @_as_captum_calls_it
     def attribute(
         self,
-        inputs: Tensor,
+        inputs: Inputs,
         target: Target = None,
         *,
+        baselines: Fill | tuple[Fill, ...] = None,
+        additional_forward_args: object = None,
+        kind: Kind = "scores",
         over: ChannelRule = "max",
         progress: Progress | None = None,
     ) -> Tensor:
-        """Return one map per image, `(N, 1, H, W)`.
+        """Return one map per image, `(N, 1, H, W)`; Captum's call.
 
         Args:
-            inputs: `(H, W)`, `(C, H, W)` or `(N, C, H, W)`.
+            inputs: `(H, W)`, `(C, H, W)` or `(N, C, H, W)`; a tuple with one such gives a tuple.
             target: the explained classes: one for all images, one for each, or None for the
                 predicted ones; "posterior" explains the expected output under the class posterior.
-            over: how to join channels, "max" (the paper's pictures) or "mean" (its measurements).
+            baselines: what a hidden pixel shows, if not what `fill` says.
+            additional_forward_args: given to the model after the images: one, or a tuple; tensors
+                with one row per image go with their images.
+            kind: "scores" ranks all pixels; "mask" is zero but for the pixels kept, in [0, 1].
+                Scores may be negative: give measures that take their magnitude the mask.
+            over: how to join channels, "max" (the paper's pictures), "mean" (its measurements), or
+                "each" to keep one map for each channel of the image.
             progress: called with what is done and to do.
         """
-        with self.ask(inputs, target, progress) as question:
-            maps = over_channels(self.maps(question), over)
-        return maps.detach().to(inputs.device)
+        if kind not in ("scores", "mask"):
+            raise SSplainError(f"kind={kind!r} is not known; use 'scores' or 'mask'.")
+        images = as_tensor(_only(inputs, "inputs"))
+        fill: Any = _only(baselines, "baselines") if isinstance(inputs, tuple) else baselines
+        with self.ask(
+            images,
+            target,
+            progress,
+            fill=fill,
+            arguments=additional_forward_args,
+        ) as question:
+            found = self.maps(question) if kind == "scores" else self.masks(question)
+            channels = images.shape[-3] if images.dim() > 2 else 1
+            maps = over_channels(found, over, channels).detach().to(images.device)
+        # a tuple for a tuple, as Captum has it; the type tells what nearly all callers get
+        return (maps,) if isinstance(inputs, tuple) else maps  # type: ignore[return-value]
 
     @contextmanager
     def ask(
-        self, inputs: Tensor, target: Target = None, progress: Progress | None = None
+        self,
+        inputs: Images,
+        target: Target = None,
+        progress: Progress | None = None,
+        *,
+        fill: Fill = None,
+        arguments: object = None,
     ) -> Iterator[Question]:
         """Open the question of these images; the model is frozen until it is closed."""
-        with self.door.open(inputs) as opened:
+        with self.door.open(inputs, fill=fill, arguments=arguments) as opened:
             chosen, weights = resolve_target(target, opened.probabilities)
             images = opened.each_channel() if self.per_channel else opened.images
             yield Question(
@@ -206,3 +284,15 @@ class Attributor(ABC):
                 weights,
                 progress,
             )
+
+
+def _only(given: Any, what: str) -> Any:  # noqa: ANN401 - inputs or baselines
+    """Return the single one of a tuple, or what is not a tuple."""
+    if not isinstance(given, tuple):
+        return given
+    if len(given) != 1:
+        raise SSplainError(
+            f"There are {len(given)} {what}; images are explained: give the image tensor alone, "
+            "and what else the model takes as additional_forward_args."
+        )
+    return given[0]

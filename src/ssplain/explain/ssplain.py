@@ -21,6 +21,7 @@ from ssplain.explain.protocol import Attributor, ExplainerOptions, Progress, Que
 from ssplain.explain.result import Explanation
 from ssplain.explain.targets import ClassLoss, Target
 from ssplain.models.batching import as_batch
+from ssplain.models.context import Images
 from ssplain.models.fingerprint import fingerprint
 from ssplain.solve import (
     ADMM,
@@ -68,7 +69,7 @@ class SSplain(Attributor):
         constraints: further constraints, beside S1 and S2.
         terms: further objective terms.
         options: as for every explainer (`Attributor`): `output`, `output_kind`, `channels`,
-            `batch_size`, `image_convolution`, and `seed` for start="random".
+            `batch_size`, `image_convolution`, `fill`, and `seed` for start="random".
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")
@@ -125,8 +126,13 @@ class SSplain(Attributor):
         support = find_support(question.images, self.support)
         return torch.cat(self._solve(question, support, _Solved.scores))
 
+    def masks(self, question: Question) -> Tensor:
+        """Return the feasible masks `(N, 1, H, W)`."""
+        support = find_support(question.images, self.support)
+        return torch.cat(self._solve(question, support, _Solved.mask))
+
     def explain(
-        self, images: Tensor, target: Target = None, progress: Progress | None = None
+        self, images: Images, target: Target = None, progress: Progress | None = None
     ) -> Explanation:
         """Explain a batch of images.
 
@@ -136,13 +142,14 @@ class SSplain(Attributor):
                 predicted ones, or "posterior" for the expected loss under the class posterior.
             progress: called with the iterations done and to do, summed over the images.
         """
-        with self.ask(images, target, progress) as question:
+        given = as_batch(images)
+        with self.ask(given, target, progress) as question:
             support = find_support(question.images, self.support)
             parts = self._solve(question, support, _Solved.everything)
         scores, masks, histories = zip(*parts, strict=True)
-        back = images.device
+        back = given.device
         return Explanation(
-            images=as_batch(images),
+            images=given,
             support=support.to(back),
             scores=torch.cat(scores).to(back),
             mask=torch.cat(masks).to(back),
@@ -200,6 +207,7 @@ class SSplain(Attributor):
             "terms": [t.name for t in self.terms],
             "output": _describe(self.classifier.output),
             "output_kind": self.classifier.output_kind,
+            "fill": _describe(self.door.fill),
             "seed": self.seed,
             "model": fingerprint(self.classifier.model),
         }
@@ -216,9 +224,11 @@ class _Solved:
     def scores(self) -> Tensor:
         return _outside_last(self.solution.masks, self.inside)
 
+    def mask(self) -> Tensor:
+        return self.ball.project_with_box(self.solution.masks)
+
     def everything(self) -> tuple[Tensor, Tensor, History]:
-        mask = self.ball.project_with_box(self.solution.masks)
-        return self.scores(), mask, self.solution.history
+        return self.scores(), self.mask(), self.solution.history
 
 
 class _Count:

@@ -85,4 +85,9 @@ class ClassLoss(Term):
 
     def take(self, rows: Tensor) -> Self:
         """Return the loss for some of the images."""
-        return replace(self, images=self.images[rows], weights=self.weights[rows])
+        return replace(
+            self,
+            classifier=self.classifier.take(rows),
+            images=self.images[rows],
+            weights=self.weights[rows],
+        )

@@ -7,7 +7,7 @@ output, and asks for what it cannot know.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
 from ssplain.models.batching import run_in_batches
+from ssplain.models.context import Context
 from ssplain.models.numerics import LogSoftmax, ModelPass
 
 OutputKind = Literal["auto", "logits", "probs"]
@@ -68,16 +69,18 @@ class Classifier:
 
     Args:
         model: any module or callable on `(N, C, H, W)`.
-        output: which part of a tuple (index) or dict (key) holds the class values, or a function
-            that picks it.
+        output: which part of a tuple (index), dict or object (name) holds the class values, or a
+            function that picks it. None takes a tensor, or what is called `logits`, as the models
+            of Hugging Face do.
         output_kind: whether these are "logits" or "probs" (probabilities). "auto" looks at the
             output: values in [0, 1] that sum to one are probabilities, everything else is logits;
             for a single value within [0, 1] that is undecidable, and it has to be said.
         channels: how many channels the model takes; found from its first convolution if None.
             A grey image is repeated to fit.
         image_convolution: whether a first convolution may take the faster way back to the image.
+        context: what the model is given beside the images.
 
-    >>> model = Classifier(lambda x: {"logits": x.flatten(1), "loss": None}, output="logits")
+    >>> model = Classifier(lambda x: {"logits": x.flatten(1), "loss": None})
     >>> settled, probabilities = model.settle(torch.tensor([[[[0.0, 2.0]]]]))
     >>> settled.output_kind, probabilities
     ('logits', tensor([[0.1192, 0.8808]]))
@@ -88,6 +91,7 @@ class Classifier:
     output_kind: OutputKind = "auto"
     channels: int | None = None
     image_convolution: bool = True
+    context: Context = field(default_factory=Context)
 
     def __post_init__(self) -> None:
         if self.output_kind not in ("auto", "logits", "probs"):
@@ -112,7 +116,7 @@ class Classifier:
     def values(self, images: Tensor) -> Tensor:
         """Call the model and return its class values `(N, classes)` as they come."""
         with ModelPass(image_convolution=self.image_convolution):
-            returned = self.model(self._fit(images))
+            returned = self.context.call(lambda x, *more: self.model(self._fit(x), *more), images)
         values = _select(returned, self.output)
         if values.dim() == 1 and len(values) == len(images):
             values = values[:, None]
@@ -123,6 +127,11 @@ class Classifier:
             )
         return values
 
+    def take(self, index: Tensor | slice) -> "Classifier":
+        """Return the classifier for images made from some of those that its context is for."""
+        context = self.context.take(index)
+        return self if context is self.context else replace(self, context=context)
+
     def settle(self, images: Tensor, batch_size: int | None = None) -> tuple["Classifier", Tensor]:
         """Try the model on the images; return a classifier that knows its kind of output.
 
@@ -131,7 +140,9 @@ class Classifier:
         Returns:
             The classifier, and its probabilities `(N, classes)` for the images.
         """
-        parts = run_in_batches(lambda rows: self._try(images[rows]), len(images), batch_size)
+        parts = run_in_batches(
+            lambda rows: _try(self.take(rows), images[rows]), len(images), batch_size
+        )
         values = torch.cat(parts)
         if not bool(torch.isfinite(values).all()):
             first = int((~torch.isfinite(values)).any(1).nonzero()[0])
@@ -141,19 +152,6 @@ class Classifier:
             )
         settled = replace(self, output_kind=_kind(values, self.output_kind))
         return settled, _to_log_probabilities(values, settled.output_kind).exp()
-
-    def _try(self, images: Tensor) -> Tensor:
-        try:
-            with torch.no_grad():
-                return self.values(images)
-        except torch.OutOfMemoryError:
-            raise
-        except (RuntimeError, TypeError, IndexError) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise SSplainError(
-                f"The model does not accept images of shape {tuple(images.shape[1:])} "
-                f"(channels, height, width): {reason}"
-            ) from error
 
     def _fit(self, images: Tensor) -> Tensor:
         """Give the images the channels that the model takes, laid out as convolutions like it."""
@@ -167,6 +165,21 @@ class Classifier:
             return images
         # channels_last: measured a quarter faster for GoogLeNet on a CPU; values stay the same
         return images.expand(-1, wanted, -1, -1).contiguous(memory_format=torch.channels_last)
+
+
+def _try(classifier: Classifier, images: Tensor) -> Tensor:
+    """Return the class values, or a sentence about what the model says to these images."""
+    try:
+        with torch.no_grad():
+            return classifier.values(images)
+    except torch.OutOfMemoryError:
+        raise
+    except (RuntimeError, TypeError, IndexError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SSplainError(
+            f"The model does not accept images of shape {tuple(images.shape[1:])} "
+            f"(channels, height, width): {reason}"
+        ) from error
 
 
 class OnBackground(nn.Module):
@@ -198,16 +211,33 @@ class OnBackground(nn.Module):
 
 
 def first_channels(model: object) -> int | None:
-    """Return the channels that a module's first convolution takes, if it has one.
+    """Return the channels that a module says it takes, or its first convolution, if it has one.
 
     >>> first_channels(nn.Sequential(nn.ReLU(), nn.Conv2d(3, 8, 1)))
     3
     """
     if isinstance(model, nn.Module):
         for module in model.modules():
+            known = getattr(module, "image_channels", None)
+            if isinstance(known, int):
+                return known
             if isinstance(module, nn.Conv2d):
                 return module.in_channels
     return None
+
+
+def plain(model: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the module that `torch.compile` has wrapped; anything else as it is.
+
+    The same weights, called layer by layer: methods that look inside a model see nothing of a
+    compiled one, and a compiled one would be compiled again for every batch size.
+
+    >>> net = nn.Linear(1, 1)
+    >>> plain(torch.compile(net, backend="eager")) is net
+    True
+    """
+    inner = getattr(model, "_orig_mod", None)
+    return inner if isinstance(inner, nn.Module) else model
 
 
 def home_of(model: object, images: Tensor) -> dict[str, Any]:
@@ -227,18 +257,29 @@ def _select(returned: object, output: OutputSelector) -> Tensor:
     try:
         if callable(output):
             picked = output(returned)
+        elif isinstance(output, str) and not isinstance(returned, Mapping):
+            picked = getattr(returned, output)
         elif output is not None:
             picked = returned[output]  # type: ignore[index]
-    except (KeyError, IndexError, TypeError) as error:
+        elif not isinstance(returned, Tensor):
+            picked = _named_logits(returned)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise SSplainError(
             f"output={output!r} does not pick anything from the model's {_describe(returned)}."
         ) from error
     if not isinstance(picked, Tensor):
         raise SSplainError(
             f"The model returned {_describe(picked)}, not a tensor; say which part holds the "
-            "class values with output= (an index, a key or a function)."
+            "class values with output= (an index, a name or a function)."
         )
     return picked
+
+
+def _named_logits(returned: object) -> object:
+    """Return what is called `logits`, in an object, named tuple or dict; else what was returned."""
+    if isinstance(returned, Mapping):
+        return returned.get("logits", returned)
+    return getattr(returned, "logits", returned)
 
 
 def _describe(returned: object) -> str:

@@ -9,18 +9,20 @@ import torch
 from torch import Tensor
 
 from ssplain.errors import SSplainError
+from ssplain.models.context import Images, as_tensor
 
 T = TypeVar("T")
 
 
-def as_batch(images: Tensor) -> Tensor:
+def as_batch(images: Images) -> Tensor:
     """Return `(H, W)`, `(C, H, W)` or `(N, C, H, W)` as a checked batch `(N, C, H, W)`.
+
+    An array of NumPy's is taken as the tensor of the same numbers.
 
     >>> as_batch(torch.zeros(33, 57)).shape
     torch.Size([1, 1, 33, 57])
     """
-    if not isinstance(images, Tensor):
-        raise SSplainError(f"The images are a {type(images).__name__}; give a torch tensor.")
+    images = as_tensor(images)
     if images.dim() not in (2, 3, 4) or 0 in images.shape:
         raise SSplainError(
             f"The images have shape {tuple(images.shape)}; give (H, W), (C, H, W) or (N, C, H, W), "

@@ -7,7 +7,7 @@ same options (`ModelOptions`) and hand them to a `Door`.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, TypeVar
 
 import torch
@@ -21,8 +21,10 @@ from ssplain.models.adapter import (
     first_channels,
     frozen,
     home_of,
+    plain,
 )
 from ssplain.models.batching import as_batch, fitting_batch, run_in_batches
+from ssplain.models.context import Context, Fill, Images
 
 T = TypeVar("T")
 
@@ -31,13 +33,15 @@ class ModelOptions(TypedDict, total=False):
     """How a model is to be called; whatever asks a model takes these, as `**options`.
 
     Attributes:
-        output: which part of what the model returns holds the class values: an index, a key, or a
-            function that picks it.
+        output: which part of what the model returns holds the class values: an index, a name, or
+            a function that picks it; what is called `logits` is found by itself.
         output_kind: whether these are "logits" or "probs"; "auto" looks at them.
         channels: how many channels the model takes, if its first convolution does not tell.
         batch_size: images in one call of the model; bounds the memory, does not change the result.
         image_convolution: whether a first convolution may take our faster way back to the image
             (see `ssplain.models.convolution`); False leaves all layers as they are.
+        fill: what a hidden pixel shows: zero, another number, one per channel, "mean", "blur", a
+            tensor, or a function of the images; see `ssplain.models.context`.
     """
 
     output: OutputSelector
@@ -45,6 +49,7 @@ class ModelOptions(TypedDict, total=False):
     channels: int | None
     batch_size: int | None
     image_convolution: bool
+    fill: Fill
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +58,8 @@ class OpenModel:
 
     Attributes:
         classifier: the model, frozen, its kind of output known.
-        images: `(N, C, H, W)` on the model's device, in its number type.
+        images: `(N, C, H, W)` on the model's device, in its number type, less what hidden pixels
+            show: zero is hidden.
         probabilities: `(N, classes)` for these images.
         batch_size: images in one call of the model.
     """
@@ -74,9 +80,11 @@ class OpenModel:
         return run_in_batches(work, count, max(1, self.batch_size // weight))
 
     def probabilities_of(self, images: Tensor) -> Tensor:
-        """Return `(n, classes)` probabilities of other images, in batches and without a graph."""
+        """Return `(n, classes)` probabilities of images made from the model's, without a graph."""
         return torch.cat(
-            self.run(lambda rows: self.classifier.probabilities(images[rows]), len(images))
+            self.run(
+                lambda rows: self.classifier.take(rows).probabilities(images[rows]), len(images)
+            )
         )
 
     def each_channel(self) -> Tensor:
@@ -96,6 +104,7 @@ class Door:
         channels: how many channels the model takes.
         batch_size: images in one call of the model.
         image_convolution: whether a first convolution may be replaced by a faster one.
+        fill: what a hidden pixel shows.
 
     >>> door = Door(lambda x: {"logits": x.flatten(1)}, output="logits")
     >>> with door.open(torch.tensor([[0.0, 2.0]])) as opened:
@@ -112,28 +121,38 @@ class Door:
         channels: int | None = None,
         batch_size: int | None = None,
         image_convolution: bool = True,
+        fill: Fill = None,
     ) -> None:
         for name, value in (("channels", channels), ("batch_size", batch_size)):
             if value is not None and (type(value) is not int or value < 1):
                 raise SSplainError(
                     f"{name}={value!r} does not work; give a whole number of at least 1."
                 )
-        self.classifier = Classifier(model, output, output_kind, channels, image_convolution)
-        self.batch_size = batch_size
+        self.classifier = Classifier(plain(model), output, output_kind, channels, image_convolution)
+        self.batch_size, self.fill = batch_size, fill
 
     @contextmanager
-    def open(self, images: Tensor) -> Iterator[OpenModel]:
+    def open(
+        self, images: Images, *, fill: Fill = None, arguments: object = None
+    ) -> Iterator[OpenModel]:
         """Try the model on images and hold it ready for more; it is frozen until this ends.
 
         Every complaint about model and images together is made here, before any work starts.
 
         Args:
             images: `(H, W)`, `(C, H, W)` or `(N, C, H, W)`.
+            fill: goes before the door's own.
+            arguments: given to the model after the images: one, or a tuple of them; a tensor with
+                one row per image is given row by row.
         """
         given = as_batch(images)
         model = self.classifier.model
         batch = given.to(**home_of(model, given))
+        context = Context.of(batch, self.fill if fill is None else fill, arguments)
+        if context.ground is not None:
+            batch = batch - context.ground
         size = self.batch_size or fitting_batch(*batch.shape[-2:])
         with frozen(model):
-            classifier, probabilities = self.classifier.settle(batch, size)
+            asked = replace(self.classifier, context=context)
+            classifier, probabilities = asked.settle(batch, size)
             yield OpenModel(classifier, batch, probabilities, size)

@@ -45,8 +45,9 @@ class GuidedGradCam(Attributor):
         **settings: Any,  # noqa: ANN401
     ) -> None:
         super().__init__(model, **settings)
-        chosen = layer or last_convolution(model)
-        known = dict(model.named_modules()) if isinstance(model, nn.Module) else {}
+        network = self.classifier.model
+        chosen = layer or last_convolution(network)
+        known = dict(network.named_modules()) if isinstance(network, nn.Module) else {}
         if chosen is None or chosen not in known:
             raise SSplainError(
                 f"The model has no layer {chosen!r}; name one of its modules with layer=."
