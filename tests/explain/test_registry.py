@@ -16,6 +16,7 @@ from tests.explain.small import Pair, Small, pictures, small
 QUICK: dict[str, dict[str, Any]] = {
     "ssplain-0": {"iterations": 3},
     "ssplain-1": {"iterations": 3},
+    "ssplain-ranking": {"iterations": 4},
     "integrated-gradients": {"steps": 20},
     "occlusion": {"window": 5, "stride": 3},
     "lime": {"samples": 20, "alpha": 1e-3},

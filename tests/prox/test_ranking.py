@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ssplain.prox import top_k
+from ssplain.prox import share_threshold, top_k
 from tests.prox.strategies import Case, cases
 
 
@@ -43,3 +43,19 @@ def test_infinite_values_rank_last_and_first() -> None:
     values = torch.tensor([[-torch.inf, 0.0, torch.inf, -torch.inf]])
     assert top_k(values, torch.tensor([1])).tolist() == [[False, False, True, False]]
     assert top_k(values, torch.tensor([3])).tolist() == [[True, True, True, False]]
+
+
+def test_as_many_lie_above_a_share_as_it_says() -> None:
+    values = torch.rand(3, 1, 10, 10, generator=torch.Generator().manual_seed(0))
+    inside = torch.zeros(3, 1, 10, 10, dtype=torch.bool)
+    for i, count in enumerate((100, 40, 20)):
+        inside[i].view(-1)[:count] = True
+    for share in (0.05, 0.25, 0.5, 0.95):
+        above = (values > share_threshold(values, inside, share)) & inside
+        assert above.flatten(1).sum(1).tolist() == [share * n for n in (100, 40, 20)]
+
+
+def test_a_share_below_one_pixel_takes_the_first() -> None:
+    values, inside = torch.tensor([[3.0, 1.0]]), torch.ones(1, 2, dtype=torch.bool)
+    assert share_threshold(values, inside, 0.01).item() == 3.0
+    assert share_threshold(values, inside, 0.99).item() == 1.0

@@ -35,3 +35,19 @@ def test_gradient_is_that_of_automatic_differentiation(case: Case) -> None:
 
 def test_constant_mask_has_none() -> None:
     assert total_variation(torch.full((2, 1, 33, 57), 0.7)).tolist() == [0.0, 0.0]
+
+
+@given(cases(max_pixels=9))
+def test_inside_counts_only_neighbours_that_both_are(case: Case) -> None:
+    """The textbook's loops again, asking of both neighbours."""
+    inside = case.support
+    for mask, own, found in zip(case.x, inside, total_variation(case.x, inside), strict=True):
+        values, there = mask[0].numpy(), own[0].numpy()
+        rows, columns = values.shape
+        pairs = [((i, j), (i - 1, j)) for i in range(1, rows) for j in range(columns)]
+        pairs += [((i, j), (i, j - 1)) for i in range(rows) for j in range(1, columns)]
+        expected = sum(abs(values[a] - values[b]) for a, b in pairs if there[a] and there[b])
+        assert abs(float(found) - expected) < 1e-12
+    leaf = case.x.clone().requires_grad_()
+    (expected_slope,) = torch.autograd.grad(total_variation(leaf, inside).sum(), leaf)
+    torch.testing.assert_close(total_variation_gradient(case.x, inside)[1], expected_slope)

@@ -43,6 +43,33 @@ def test_adam_is_that_of_pytorch() -> None:
     torch.testing.assert_close(ours, theirs.detach(), rtol=1e-6, atol=1e-7)
 
 
+def test_pooled_adam_moves_weak_pixels_less() -> None:
+    """With full pooling a step is in proportion to the gradient, whatever its scale."""
+    gradient = torch.tensor([[4.0, -2.0, 0.0, 0.0], [4e-6, -2e-6, 0.0, 0.0]])
+    moved = torch.zeros(2, 4)
+    adam = Adam.zeros_like(moved, lr=0.1, pooling=1.0)
+    adam.step(moved, gradient, pixels=torch.tensor([2.0, 2.0]))
+    expected = -0.1 * torch.tensor([4.0, -2.0, 0, 0]) / 10**0.5  # root mean square of the two
+    torch.testing.assert_close(moved, expected.expand(2, -1), rtol=1e-2, atol=0)
+    half = torch.zeros(2, 4)
+    Adam.zeros_like(half, lr=0.1, pooling=0.5).step(half, gradient, torch.tensor([2.0, 2.0]))
+    torch.testing.assert_close(half[0, 0], torch.tensor(-0.1 * 4 / 13**0.5))
+
+
+def test_a_term_may_change_with_the_iteration() -> None:
+    class Turning(Distance):
+        name = "turning"
+
+        def at(self, iteration: int) -> Term:
+            return Distance(self.goal if iteration < 2 else -self.goal, self.seen)
+
+    start = torch.zeros(2, 1, 2, 2)
+    turned = ADMM(iterations=4).solve(start, [Turning(GOAL)], []).history.terms["turning"]
+    straight = ADMM(iterations=4).solve(start, [Distance(GOAL)], []).history.terms["distance"]
+    assert torch.equal(turned[:, :2], straight[:, :2])
+    assert bool((turned[:, 2] > straight[:, 2]).all())
+
+
 def test_converges_to_the_projection_with_the_textbook_dual_step() -> None:
     """The nearest feasible point to a goal is known exactly; ADMM must find it."""
     k = torch.tensor([2, 3])

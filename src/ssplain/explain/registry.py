@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from ssplain.errors import SSplainError
-from ssplain.explain.presets import PRESETS
+from ssplain.explain.presets import PRESETS, RANKING
 from ssplain.explain.protocol import Explainer
 from ssplain.explain.ssplain import SSplain
 
@@ -27,6 +27,7 @@ class Method:
         needs_gradient: whether the model must be differentiable.
         deterministic: whether it draws nothing; the others take a `seed`.
         paper: settings for each of the paper's data sets, where it names any.
+        default: settings without a data set, where they differ from the builder's own.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Method:
     needs_gradient: bool
     deterministic: bool = True
     paper: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    default: Mapping[str, Any] = field(default_factory=dict)
 
     def builder(self) -> Callable[..., Explainer]:
         """Return what makes the explainer, imported if it is known by name only."""
@@ -56,6 +58,7 @@ def _ssplain(norm: Literal["l0", "l1"]) -> Method:
         build=SSplain,
         needs_gradient=True,
         paper={name: {**settings, "norm": norm} for name, settings in PRESETS.items()},
+        default={"norm": norm},
     )
 
 
@@ -71,6 +74,16 @@ def _everywhere(**settings: object) -> dict[str, dict[str, object]]:
 _METHODS = (
     _ssplain("l0"),
     _ssplain("l1"),
+    Method(
+        "ssplain-ranking",
+        "SSplain-ranking",
+        "ssplain",
+        "this package",
+        SSplain,
+        needs_gradient=True,
+        paper=RANKING,
+        default=RANKING["mnist"],
+    ),
     Method(
         "saliency",
         "Saliency",
@@ -193,7 +206,7 @@ def names(family: Family | None = None) -> tuple[str, ...]:
     """Return the names of all explainers, or of one family.
 
     >>> names("ssplain")
-    ('ssplain-0', 'ssplain-1')
+    ('ssplain-0', 'ssplain-1', 'ssplain-ranking')
     """
     return tuple(m.name for m in _METHODS if family is None or m.family == family)
 
@@ -236,9 +249,7 @@ def make(
             f"The paper has no data set {dataset!r}; choose one of: {', '.join(PRESETS)}, or None."
         )
     paper = chosen.paper.get(dataset or "", {})
-    # without a data set SSplain's two norms must still differ
-    default = {"norm": f"l{name[-1]}"} if chosen.family == "ssplain" else {}
     try:
-        return chosen.builder()(model, **{**default, **paper, **settings})
+        return chosen.builder()(model, **{**chosen.default, **paper, **settings})
     except TypeError as error:
         raise SSplainError(f"{chosen.title} does not take these settings: {error}.") from error

@@ -17,9 +17,19 @@ from ssplain.explain.inputs import (
     start_mask,
     tie_order,
 )
+from ssplain.explain.objectives import (
+    OBJECTIVES,
+    ClassLoss,
+    Objective,
+    RankingLoss,
+    RemovalLoss,
+    Shares,
+    share_schedule,
+)
 from ssplain.explain.protocol import Attributor, ExplainerOptions, Progress, Question
 from ssplain.explain.result import Explanation
-from ssplain.explain.targets import ClassLoss, Target
+from ssplain.explain.starts import gradient_start
+from ssplain.explain.targets import Target
 from ssplain.models.batching import as_batch
 from ssplain.models.context import Images
 from ssplain.models.fingerprint import fingerprint
@@ -49,6 +59,8 @@ class SSplain(Attributor):
     norm) and \(S_2\) those with values in [0, 1], by ADMM (Sunger et al., SSplain: Sparse and
     Smooth Explainer for Retinopathy of Prematurity Classification, WACV 2026, Algorithm 1).
 
+    Other objectives than the paper's first term are in `ssplain.explain.objectives`.
+
     No hooks are used, so any differentiable model works, whatever its activations; its flags and
     weights come back as they were.
 
@@ -60,12 +72,20 @@ class SSplain(Attributor):
         rho: penalty of the ADMM.
         lr: learning rate of Adam.
         iterations: K.
-        start: "intensity", "minmax", "ones", "random", or a tensor.
+        start: "intensity", "minmax", "ones", "random", "gradient" (the intensity tilted by one
+            gradient of the model), or a tensor.
         support: "nonzero", "otsu", a threshold, a tensor, a function of the images, or None.
         dual_step: step of the dual update; None takes rho as printed in the paper, 1 is the
             textbook's.
         inner_steps: Adam steps per iteration.
         tolerance: stop an image when its residuals are at most this; None runs all iterations.
+        objective: "preserve" (the paper's), "delete", "dual" or "ranking".
+        tv_over: "grid" takes total variation over all neighbours, "support" over those that both
+            lie in the support.
+        shares: for "ranking", at which shares of the support the ranking is looked at: "spread",
+            "random" (by the `seed`), or a list.
+        softness: for "ranking", how softly the mask is cut at a share.
+        pooling: 0 is Adam; up to 1 lets pixels with weak gradients move less (see `ADMM`).
         constraints: further constraints, beside S1 and S2.
         terms: further objective terms.
         options: as for every explainer (`Attributor`): `output`, `output_kind`, `channels`,
@@ -99,6 +119,11 @@ class SSplain(Attributor):
         dual_step: float | None = None,
         inner_steps: int = 1,
         tolerance: float | None = None,
+        objective: Objective = "preserve",
+        tv_over: Literal["grid", "support"] = "grid",
+        shares: Shares = "spread",
+        softness: float = 0.1,
+        pooling: float = 0.0,
         constraints: Sequence[Constraint] = (),
         terms: Sequence[Term] = (),
         **options: Unpack[ExplainerOptions],
@@ -106,6 +131,15 @@ class SSplain(Attributor):
         super().__init__(model, **options)
         if norm not in ("l0", "l1"):
             raise SSplainError(f"norm={norm!r} is not known; use 'l0' or 'l1'.")
+        if objective not in OBJECTIVES:
+            raise SSplainError(
+                f"objective={objective!r} is not known; use one of: {', '.join(OBJECTIVES)}."
+            )
+        if tv_over not in ("grid", "support"):
+            raise SSplainError(f"tv_over={tv_over!r} is not known; use 'grid' or 'support'.")
+        _require("softness", softness, above=0)
+        if not 0 <= pooling <= 1:
+            raise SSplainError(f"pooling={pooling!r} does not work; give a number from 0 to 1.")
         _require("tv_weight", tv_weight, least=0)
         _require("rho", rho, least=0)
         _require("lr", lr, above=0)
@@ -119,7 +153,15 @@ class SSplain(Attributor):
         self.budget, self.norm, self.tv_weight = budget, norm, tv_weight
         self.start, self.support = start, support
         self.constraints, self.terms = tuple(constraints), tuple(terms)
-        self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance)
+        self.objective, self.tv_over = objective, tv_over
+        self.shares, self.softness = shares, softness
+        self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance, pooling)
+        self._schedule = share_schedule(shares, iterations, self.seed)
+
+    @property
+    def name(self) -> str:
+        """What this is called in the registry: "ssplain-0", "ssplain-1" or "ssplain-ranking"."""
+        return "ssplain-ranking" if self.objective == "ranking" else f"ssplain-{self.norm[1]}"
 
     def maps(self, question: Question) -> Tensor:
         """Return the scores `(N, 1, H, W)`: all channels share one mask."""
@@ -164,8 +206,11 @@ class SSplain(Attributor):
     ) -> list[T]:
         """Solve the images a batch at a time, and keep of each batch what `finish` makes of it."""
         images = question.images
-        start = start_mask(images, support, self.start, self.seed)
-        loss = ClassLoss(question.classifier, images, question.weights)
+        if isinstance(self.start, str) and self.start == "gradient":
+            start = gradient_start(question, support)
+        else:
+            start = start_mask(images, support, self.start, self.seed)
+        terms = self._terms(question, support)
 
         def work(rows: slice) -> T:
             index = torch.arange(rows.start, rows.stop, device=support.device)
@@ -178,7 +223,7 @@ class SSplain(Attributor):
             )
             solution = self.solver.solve(
                 start[rows],
-                [t.take(index) for t in (loss, TotalVariation(self.tv_weight), *self.terms)],
+                [term.take(index) for term in terms],
                 [ball, Box(inside), *(c.take(index) for c in self.constraints)],
                 free=None if self.support is None else inside,
                 progress=_Count(rows, len(images), self.solver.iterations, question.progress),
@@ -187,14 +232,29 @@ class SSplain(Attributor):
 
         return question.quiet().run(work, len(images))
 
+    def _terms(self, question: Question, support: Tensor) -> list[Term]:
+        """Return the objective's terms, smoothness, and the user's own."""
+        about = (question.classifier, question.images, question.weights)
+        terms: list[Term] = []
+        if self.objective in ("preserve", "dual"):
+            terms.append(ClassLoss(*about))
+        if self.objective in ("delete", "dual"):
+            terms.append(RemovalLoss(*about))
+        if self.objective == "ranking":
+            terms.append(RankingLoss(*about, support, self._schedule, self.softness))
+        inside = support if self.tv_over == "support" else None
+        return [*terms, TotalVariation(self.tv_weight, inside), *self.terms]
+
     def settings(self) -> dict[str, Any]:
         """Return all settings, ready for JSON."""
         solver = self.solver
         return {
-            "explainer": f"ssplain-{self.norm[1]}",
+            "explainer": self.name,
+            "objective": self.objective,
             "budget": self.budget,
             "norm": self.norm,
             "tv_weight": self.tv_weight,
+            "tv_over": self.tv_over,
             "rho": solver.rho,
             "lr": solver.lr,
             "iterations": solver.iterations,
@@ -203,6 +263,8 @@ class SSplain(Attributor):
             "dual_step": solver.rho if solver.dual_step is None else solver.dual_step,
             "inner_steps": solver.inner_steps,
             "tolerance": solver.tolerance,
+            "pooling": solver.pooling,
+            **self._ranking_settings(),
             "constraints": [c.name for c in self.constraints],
             "terms": [t.name for t in self.terms],
             "output": _describe(self.classifier.output),
@@ -211,6 +273,12 @@ class SSplain(Attributor):
             "seed": self.seed,
             "model": fingerprint(self.classifier.model),
         }
+
+    def _ranking_settings(self) -> dict[str, object]:
+        if self.objective != "ranking":
+            return {}
+        shares = self.shares if isinstance(self.shares, str) else list(self._schedule)
+        return {"shares": shares, "softness": self.softness}
 
 
 @dataclass(frozen=True, eq=False)

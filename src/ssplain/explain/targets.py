@@ -1,16 +1,13 @@
-"""Which class is explained, and the loss that says how well a masked image still shows it."""
+"""Which class is explained."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
 from ssplain.errors import SSplainError
-from ssplain.models.adapter import Classifier
-from ssplain.solve import Term
 
 Target = int | Sequence[int] | Tensor | Literal["posterior"] | None
 
@@ -63,31 +60,3 @@ def _as_classes(target: int | Sequence[int] | Tensor, images: int) -> Tensor:
             "number for all."
         )
     return flat
-
-
-@dataclass(frozen=True, eq=False)
-class ClassLoss(Term):
-    r"""Cross-entropy of the masked image, \(-\sum_c w_c \log f_c(X \odot M)\).
-
-    With one-hot weights that is the supervised loss; with the class posterior as weights, its
-    expectation.
-    """
-
-    classifier: Classifier
-    images: Tensor
-    weights: Tensor
-    name: ClassVar[str] = "loss"
-
-    def value(self, masks: Tensor) -> Tensor:
-        """Return the loss of each masked image."""
-        log_probabilities = self.classifier.log_probabilities(self.images * masks)
-        return -(self.weights * log_probabilities).sum(1)
-
-    def take(self, rows: Tensor) -> Self:
-        """Return the loss for some of the images."""
-        return replace(
-            self,
-            classifier=self.classifier.take(rows),
-            images=self.images[rows],
-            weights=self.weights[rows],
-        )

@@ -49,6 +49,33 @@ def top_k(values: Tensor, k: Tensor, order: Tensor | None = None) -> Tensor:
     return keep.view_as(values)
 
 
+def share_threshold(values: Tensor, inside: Tensor, share: float) -> Tensor:
+    """Return the level above which a share of each member's inside lies, `(N, 1, ..., 1)`.
+
+    It lies between two values, half way between the last that is kept and the first that is not
+    where the share falls between them, and moves linearly from one such middle to the next.
+
+    Args:
+        values: `(N, ...)`, finite.
+        inside: boolean like `values`, somewhere true in each member.
+        share: how much is to lie above, from 0 to 1.
+
+    >>> values = torch.tensor([[1.0, 2.0, 3.0, 4.0, 99.0]])
+    >>> inside = torch.tensor([[True, True, True, True, False]])
+    >>> share_threshold(values, inside, 0.5)
+    tensor([[2.5000]])
+    """
+    down = values.masked_fill(~inside, -torch.inf).flatten(1).sort(dim=1, descending=True).values
+    last = inside.flatten(1).sum(1, keepdim=True) - 1
+    # the k-th value is the middle of its own step, so k values lie above the place k - 1/2
+    place = (share * (last + 1).to(values.dtype) - 0.5).clamp(min=0.0)
+    place = torch.minimum(place, last.to(values.dtype))
+    above = place.long()
+    upper, lower = down.gather(1, above), down.gather(1, torch.minimum(above + 1, last))
+    level = torch.lerp(upper, lower, place - above)
+    return level.view(-1, *[1] * (values.dim() - 1))
+
+
 def _cut_ties(flat: Tensor, threshold: Tensor, k: Tensor, order: Tensor | None) -> Tensor:
     """Keep all above the threshold, and of those that equal it the first ones in order."""
     above, equal = flat > threshold, flat == threshold

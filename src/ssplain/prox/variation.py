@@ -4,20 +4,27 @@ import torch
 from torch import Tensor
 
 
-def total_variation(x: Tensor) -> Tensor:
+def total_variation(x: Tensor, inside: Tensor | None = None) -> Tensor:
     r"""Sum of absolute differences between neighbours, one number per mask.
 
     \(\nu(M) = \sum_i \|M_{i\cdot} - M_{i-1\cdot}\|_1 + \sum_j \|M_{\cdot j} - M_{\cdot j-1}\|_1\)
     (Sunger et al., section 3.1), over the last two dimensions of `(N, ..., H, W)`.
 
+    Args:
+        x: the masks.
+        inside: boolean like `x`; only neighbours that both lie inside count, so that a thin vessel
+            does not pay for having an edge. All neighbours if None.
+
     >>> total_variation(torch.tensor([[[0.0, 1.0], [1.0, 1.0]]]))
     tensor([2.])
+    >>> total_variation(torch.tensor([[[0.0, 1.0, 3.0]]]), torch.tensor([[[False, True, True]]]))
+    tensor([2.])
     """
-    down, across = x.diff(dim=-2), x.diff(dim=-1)
+    down, across = _differences(x, inside)
     return down.abs().flatten(1).sum(1) + across.abs().flatten(1).sum(1)
 
 
-def total_variation_gradient(x: Tensor) -> tuple[Tensor, Tensor]:
+def total_variation_gradient(x: Tensor, inside: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Total variation and the subgradient that is zero where neighbours are equal.
 
     The same as automatic differentiation gives, without building a graph.
@@ -27,7 +34,7 @@ def total_variation_gradient(x: Tensor) -> tuple[Tensor, Tensor]:
     tensor([[[-2.,  1.],
              [ 1.,  0.]]])
     """
-    down, across = x.diff(dim=-2), x.diff(dim=-1)
+    down, across = _differences(x, inside)
     value = down.abs().flatten(1).sum(1) + across.abs().flatten(1).sum(1)
     down, across = down.sign_(), across.sign_()
     gradient = torch.zeros_like(x)
@@ -36,3 +43,13 @@ def total_variation_gradient(x: Tensor) -> tuple[Tensor, Tensor]:
     gradient[..., 1:] += across
     gradient[..., :-1] -= across
     return value, gradient
+
+
+def _differences(x: Tensor, inside: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return how neighbours differ, down the rows and across the columns."""
+    down, across = x.diff(dim=-2), x.diff(dim=-1)
+    if inside is None:
+        return down, across
+    both_down = inside[..., 1:, :] & inside[..., :-1, :]
+    both_across = inside[..., 1:] & inside[..., :-1]
+    return down * both_down.to(x.dtype), across * both_across.to(x.dtype)

@@ -42,6 +42,8 @@ class ADMM:
         inner_steps: Adam steps per iteration.
         tolerance: an image stops when its primal and its dual residual (see `History`) are both
             at most this; it then costs no more model time. None runs all iterations.
+        pooling: how far Adam scales all pixels of an image alike: 0 is Adam, 1 gives each pixel a
+            step in proportion to its own gradient; see `Adam`.
 
     >>> import ssplain.solve as s
     >>> class Nearest(s.Term):
@@ -61,6 +63,7 @@ class ADMM:
     dual_step: float | None = None
     inner_steps: int = 1
     tolerance: float | None = None
+    pooling: float = 0.0
 
     def solve(
         self,
@@ -127,7 +130,7 @@ class _State:
             duals=[torch.zeros_like(masks) for _ in constraints],
             free=moving,
             pixels=pixels.flatten(1).sum(1).clamp(min=1.0),
-            adam=Adam.zeros_like(masks, solver.lr),
+            adam=Adam.zeros_like(masks, solver.lr, solver.pooling),
             rows=torch.arange(len(masks), device=masks.device),
             result=masks.clone(),
             history=History.empty(
@@ -145,13 +148,13 @@ class _State:
         for inner in range(solver.inner_steps):
             gradient = pull.add(self.masks, alpha=len(self.copies)).mul_(solver.rho)
             for term in self.terms:
-                values, slope = term.value_and_gradient(self.masks)
+                values, slope = term.at(k).value_and_gradient(self.masks)
                 gradient.add_(slope)
                 if inner == 0:
                     self.history.terms[term.name][self.rows, k] = self._finite(values, term, k)
             if self.free is not None:
                 gradient.mul_(self.free)
-            self.adam.step(self.masks, gradient)
+            self.adam.step(self.masks, gradient, self.pixels)
         self._update_copies(k)
         self.history.iterations[self.rows] = k + 1
 

@@ -7,7 +7,7 @@ images, which is how images that have finished leave the batch. Without such ten
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import torch
@@ -30,6 +30,11 @@ class Term(_PerImage, ABC):
     """One term of the objective: a value per mask, and its gradient."""
 
     name: ClassVar[str]
+
+    def at(self, iteration: int) -> "Term":
+        """Return the term as this iteration (from 0) sees it; itself unless it changes."""
+        del iteration
+        return self
 
     @abstractmethod
     def value(self, masks: Tensor) -> Tensor:
@@ -70,22 +75,31 @@ class Constraint(_PerImage, ABC):
         """Return the nearest point of the set for each mask; must not change its argument."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TotalVariation(Term):
     """The smoothness term, weight * total variation (anisotropic).
+
+    Attributes:
+        weight: lambda.
+        inside: `(N, 1, H, W)` boolean; only neighbours that both lie inside count. All if None.
 
     >>> TotalVariation(0.5).value(torch.tensor([[[[0.0, 1.0]]]]))
     tensor([0.5000])
     """
 
     weight: float
+    inside: Tensor | None = None
     name: ClassVar[str] = "total_variation"
 
     def value(self, masks: Tensor) -> Tensor:
         """Return weight * total variation."""
-        return self.weight * total_variation(masks)
+        return self.weight * total_variation(masks, self.inside)
 
     def value_and_gradient(self, masks: Tensor) -> tuple[Tensor, Tensor]:
         """Return the same with the gradient in closed form."""
-        value, gradient = total_variation_gradient(masks)
+        value, gradient = total_variation_gradient(masks, self.inside)
         return value.mul_(self.weight), gradient.mul_(self.weight)
+
+    def take(self, rows: Tensor) -> Self:
+        """Return the term for some of the images."""
+        return self if self.inside is None else replace(self, inside=self.inside[rows])
