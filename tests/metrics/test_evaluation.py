@@ -8,9 +8,9 @@ import torch
 import ssplain
 from ssplain.errors import SSplainError
 from ssplain.metrics import Evaluation, evaluate
-from ssplain.metrics.areas import area
 from ssplain.metrics.components import connected
 from ssplain.metrics.curves import insertion_deletion
+from ssplain.metrics.intervals import area
 from ssplain.metrics.sparsity import kappa
 from ssplain.vessels import trace
 
@@ -26,10 +26,11 @@ def test_numbers_are_those_of_the_single_measures() -> None:
     assert found.summary("deletion").value == pytest.approx(curves.deletion.area)
     for name, measure in (("kappa", kappa), ("connected", connected)):
         course = measure(IMAGES, NOISE, axis="support", points=26)
-        torch.testing.assert_close(found.curves[name], course.mean(0))
+        torch.testing.assert_close(found.curves[name], course)
+        torch.testing.assert_close(found.mean_curve(name), course.mean(0))
         expected = float(area(course, found.grid).mean())
         assert found.summary(name).value == pytest.approx(expected)
-    torch.testing.assert_close(found.curves["deletion"], curves.deletion.balanced_accuracy)
+    torch.testing.assert_close(found.mean_curve("deletion"), curves.deletion.balanced_accuracy)
 
 
 def test_ssplain_is_better_than_noise_in_pairs() -> None:
@@ -50,13 +51,13 @@ def test_truth_and_vessels_add_their_measures() -> None:
     trees = [trace(plane) for plane in image]
     labels = torch.tensor([3, 3])
     found = evaluate(MODEL, image, labels, wide_first, truth=truth, trees=trees, points=11)
-    assert math.isnan(found.values["precision above chance"][1])
-    assert found.summary("precision above chance").value == pytest.approx(1 - 2 / 3)
-    assert found.summary("mean-diameter, random 0 to ideal 1").value == pytest.approx(1, abs=0.05)
-    assert found.curves["dilation"].shape == (11,)
+    assert math.isnan(found.values["precision-above-chance"][1])
+    assert found.summary("precision-above-chance").value == pytest.approx(1 - 2 / 3)
+    assert found.summary("diameter-gain").value == pytest.approx(1, abs=0.05)
+    assert found.curves["dilation"].shape == (2, 11)
     healthy = evaluate(MODEL, image, labels, wide_first, truth=truth * 0, points=11)
-    assert math.isnan(healthy.summary("recall above chance").value)
-    assert math.isnan(healthy.against(found, "recall above chance").share_above)
+    assert math.isnan(healthy.summary("recall-above-chance").value)
+    assert math.isnan(healthy.against(found, "recall-above-chance").share_above)
 
 
 def test_constant_maps_are_scored_as_luck() -> None:
@@ -94,7 +95,7 @@ def test_the_baseline_is_passed_on() -> None:
     curves = insertion_deletion(
         MODEL, IMAGES, LABELS, NOISE, axis="support", points=5, baseline="mean"
     )
-    torch.testing.assert_close(found.curves["insertion"], curves.insertion.balanced_accuracy)
+    torch.testing.assert_close(found.mean_curve("insertion"), curves.insertion.balanced_accuracy)
     black = evaluate(MODEL, IMAGES, LABELS, NOISE, points=5)
     assert not torch.equal(black.curves["insertion"], found.curves["insertion"])
 
@@ -122,11 +123,11 @@ def test_a_file_brings_everything_back_in_order() -> None:
 
 
 def test_pairs_balance_accuracies_and_leave_out_images_without_a_score() -> None:
-    labels, none = torch.tensor([0, 0, 0, 1]), torch.zeros(0)
+    labels, recall = torch.tensor([0, 0, 0, 1]), "recall-above-chance"
     scores = (
-        {"insertion": torch.tensor([1.0, 1, 1, 0]), "recall": torch.tensor([1, 0.5, math.nan, 1])},
-        {"insertion": torch.zeros(4), "recall": torch.tensor([0, math.nan, 0, 0.5])},
+        {"insertion": torch.tensor([1.0, 1, 1, 0]), recall: torch.tensor([1, 0.5, math.nan, 1])},
+        {"insertion": torch.zeros(4), recall: torch.tensor([0, math.nan, 0, 0.5])},
     )
-    first, second = (Evaluation(values, {}, none, labels) for values in scores)
+    first, second = (Evaluation.of_values(values, labels) for values in scores)
     assert first.against(second, "insertion").difference.value == pytest.approx(0.5)
-    assert first.against(second, "recall").difference.value == pytest.approx(0.75)
+    assert first.against(second, recall).difference.value == pytest.approx(0.75)

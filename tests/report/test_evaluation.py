@@ -5,8 +5,8 @@ import torch
 
 import ssplain
 from ssplain.errors import SSplainError
-from ssplain.metrics import Evaluation, evaluate
-from ssplain.report.evaluation import TITLES, evaluation_csv, evaluation_figure
+from ssplain.metrics import MEASURES, Evaluation, evaluate
+from ssplain.report.evaluation import evaluation_csv, evaluation_figure
 
 
 def two() -> dict[str, Evaluation]:
@@ -38,11 +38,14 @@ def test_every_curve_is_drawn() -> None:
     found = two()
     drawing = evaluation_figure(found)
     measures = list(found["random"].curves)
-    assert [axes.get_title() for axes in drawing.axes] == [TITLES[name] for name in measures]
+    assert [axes.get_title() for axes in drawing.axes] == [
+        MEASURES[name].says(MEASURES[name].heading) for name in measures
+    ]
+    assert len({line.get_color() for line in drawing.axes[0].lines}) == len(found)
     for axes, measure in zip(drawing.axes, measures, strict=True):
         for line, one in zip(axes.lines, found.values(), strict=True):
             drawn = torch.as_tensor(line.get_ydata())
-            torch.testing.assert_close(drawn, one.curves[measure], check_dtype=False)
+            torch.testing.assert_close(drawn, one.mean_curve(measure), check_dtype=False)
 
 
 def test_a_log_axis_begins_at_the_first_step() -> None:

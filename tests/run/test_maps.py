@@ -1,22 +1,28 @@
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 import torch
 
-from ssplain.data import bundled
 from ssplain.explain import make
 from ssplain.explain.protocol import ChannelRule, Progress
+from ssplain.explain.registry import METHODS, Method
 from ssplain.explain.targets import Target
 from ssplain.models import load
-from ssplain.run import Store, maps_in_pieces
+from ssplain.run import Scene, Store, bundled_scene, explain_once, maps
+from tests.explain.small import small
 
 
 class Counted:
     """The image as its map, counting the images; stops at one that is asked not to be reached."""
 
-    def __init__(self, stop: int | None = None) -> None:
-        self.seen = 0
-        self.stop = stop
+    seen: ClassVar[int] = 0
+    stop: ClassVar[int | None] = None
+
+    def __init__(self, model: object, **settings: object) -> None:
+        del model, settings
 
     def attribute(
         self,
@@ -26,41 +32,117 @@ class Counted:
         over: ChannelRule = "mean",
         progress: Progress | None = None,
     ) -> torch.Tensor:
-        if self.stop is not None and self.seen >= self.stop:
+        if Counted.stop is not None and Counted.seen >= Counted.stop:
             raise KeyboardInterrupt
-        self.seen += len(inputs)
+        Counted.seen += len(inputs)
         return inputs.clone()
 
 
+@pytest.fixture(autouse=True)
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    Counted.seen, Counted.stop = 0, None
+    METHODS.add(Method("counted", "Counted", "control", "", Counted, needs_gradient=False))
+    monkeypatch.setattr(Scene, "piece", 2)
+    yield
+    METHODS.remove("counted")
+
+
+SCENE = bundled_scene("mnist", 7)
+
+
 def test_a_stopped_run_goes_on_without_repeating(tmp_path: Path) -> None:
-    images, store = torch.rand(7, 1, 4, 4), Store(tmp_path)
+    Counted.stop = 4
     with pytest.raises(KeyboardInterrupt):
-        maps_in_pieces(store, Counted(stop=4), images, None, {}, name="c", piece=2)
-    rest = Counted()
-    told: list[int] = []
-    made = maps_in_pieces(store, rest, images, None, {}, name="c", piece=2, progress=told.append)
-    assert rest.seen == 3
+        explain_once(Store(tmp_path), SCENE, "counted", {}, SCENE.labels)
+    Counted.stop, Counted.seen = None, 0
+    told: list[float] = []
+    made = explain_once(
+        Store(tmp_path), SCENE, "counted", {}, SCENE.labels, progress=lambda at, *_: told.append(at)
+    )
+    assert Counted.seen == 3
     assert told == [2, 4, 6, 7]
-    assert torch.equal(made.maps, images)
+    assert torch.equal(made.joined(), SCENE.images)
     assert made.seconds.shape == (7,)
 
 
-def test_other_targets_models_or_images_are_explained_anew(tmp_path: Path) -> None:
-    images, targets, store = torch.rand(2, 1, 4, 4), torch.tensor([0, 1]), Store(tmp_path)
-    counted = Counted()
-    for shown, wanted, about in (
-        (images, targets, {}),
-        (images, None, {}),
-        (images, targets.flip(0), {}),
-        (images, targets, {"model": 2}),
-        (images.flip(0), targets, {}),
+def revised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maps, "revision", lambda _: "another day")
+
+
+def test_whatever_maps_depend_on_makes_other_maps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings, seed, model, how it is called, images, targets and code: one at a time."""
+    scene = replace(SCENE, images=SCENE.images[:2], labels=SCENE.labels[:2])
+
+    def seen(scene: Scene = scene, settings: dict[str, Any] | None = None, seed: int = 0) -> int:
+        explain_once(Store(tmp_path), scene, "counted", settings or {}, scene.labels, seed=seed)
+        return Counted.seen
+
+    assert seen() == 2
+    assert seen() == 2
+    other = replace(scene, network=load("lenet5-fmnist"))
+    for count, changed in enumerate(
+        (
+            {"settings": {"a": 1}},
+            {"seed": 1},
+            {"scene": other},
+            {"scene": replace(scene, options={"output_kind": "logits"})},
+            {"scene": replace(scene, images=scene.images.flip(0))},
+            {"scene": replace(scene, labels=scene.labels.flip(0))},
+        ),
+        start=2,
     ):
-        maps_in_pieces(store, counted, shown, wanted, about, name="c", piece=2)
-    assert counted.seen == 10
+        assert seen(**changed) == 2 * count, changed  # type: ignore[arg-type]
+        assert seen(**changed) == 2 * count  # type: ignore[arg-type]
+    before = Counted.seen
+    revised(monkeypatch)
+    assert seen() == before + 2
+
+
+def test_another_explainer_has_maps_of_its_own(tmp_path: Path) -> None:
+    for name in ("counted", "intensity", "saliency"):
+        explain_once(Store(tmp_path), SCENE, name, {}, SCENE.labels)
+    assert len(list(tmp_path.iterdir())) == 3 * 4
+
+
+def test_a_model_that_cannot_be_told_from_others_is_explained_anew(tmp_path: Path) -> None:
+    """A function, and a module without weights, may do anything."""
+    for model in (lambda x: x.flatten(1), torch.nn.Flatten()):
+        scene = replace(SCENE, network=model)
+        Counted.seen = 0
+        for _ in range(2):
+            explain_once(Store(tmp_path), scene, "counted", {}, scene.labels)
+        assert Counted.seen == 14
+    assert not list(tmp_path.iterdir())
+
+
+def test_layers_count_where_weights_are_alike(tmp_path: Path) -> None:
+    for stride in (1, 2):
+        torch.manual_seed(0)
+        network = torch.nn.Sequential(
+            torch.nn.Conv2d(1, 3, 3, stride=stride),
+            torch.nn.AdaptiveAvgPool2d(1),
+            torch.nn.Flatten(),
+        )
+        scene = replace(SCENE, network=network, labels=torch.zeros(7).long())
+        explain_once(Store(tmp_path), scene, "counted", {}, scene.labels)
+    assert Counted.seen == 14
 
 
 def test_pieces_give_the_maps_of_one_call(tmp_path: Path) -> None:
-    images, labels = (part[:5] for part in bundled("mnist"))
-    explainer = make("ssplain-0", load("lenet5-mnist"), "mnist")
-    made = maps_in_pieces(Store(tmp_path), explainer, images, labels, {}, name="s", piece=2)
-    torch.testing.assert_close(made.maps, explainer.attribute(images, labels), atol=1e-5, rtol=0)
+    explainer = make("ssplain-0", SCENE.model, "mnist")
+    settings = METHODS["ssplain-0"].paper["mnist"]
+    made = explain_once(Store(tmp_path), SCENE, "ssplain-0", settings, SCENE.labels)
+    expected = explainer.attribute(SCENE.images, SCENE.labels)
+    torch.testing.assert_close(made.joined(), expected, atol=1e-5, rtol=0)
+
+
+def test_the_maps_of_all_channels_are_kept(tmp_path: Path) -> None:
+    scene = replace(SCENE, network=small(channels=3), labels=torch.zeros(7).long())
+    made = explain_once(Store(tmp_path), scene, "saliency", {}, scene.labels)
+    assert made.channels.shape == (7, 3, 28, 28)
+    saliency = make("saliency", scene.model)
+    for rule in ("max", "mean"):
+        expected = saliency.attribute(scene.images, scene.labels, over=rule)
+        torch.testing.assert_close(made.joined(rule), expected)

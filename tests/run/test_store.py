@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ssplain.run import Store
+from ssplain.run.store import About
 
 ABOUT = {"of": [1, 2]}
 
@@ -25,8 +26,6 @@ def test_what_was_made_is_read_again_and_equal(tmp_path: Path) -> None:
 def test_other_origins_are_other_results(tmp_path: Path, name: str) -> None:
     store = Store(tmp_path)
     store.once(name, ABOUT, lambda: {"a": np.array(1)})
-    assert store.has(name, ABOUT)
-    assert not store.has(name, {"of": [2, 1]})
     assert store.once(name, {"of": [2, 1]}, lambda: {"a": np.array(2)})["a"] == 2
 
 
@@ -48,6 +47,13 @@ def test_a_file_of_something_else_under_the_same_name_is_not_believed(tmp_path: 
     two.replace(one)
     values = {int(store.once("x", {"of": of}, lambda: {"a": np.array(9)})["a"]) for of in (1, 2)}
     assert 9 in values
+
+
+@pytest.mark.parametrize("about", [None, {"of": object()}])
+def test_what_cannot_be_told_from_others_is_not_kept(tmp_path: Path, about: About) -> None:
+    for value in (1, 2):
+        assert Store(tmp_path).once("x", about, lambda: {"a": np.array(value)})["a"] == value  # noqa: B023
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failure_leaves_nothing(tmp_path: Path) -> None:

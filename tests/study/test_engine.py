@@ -9,7 +9,7 @@ import torch
 from ssplain.explain import make
 from ssplain.report.record import read_records
 from ssplain.study import Variant, declared, read_results, run
-from ssplain.study.gather import passes
+from ssplain.study.work import passes
 from tests.study.tiny import FAST, digits, quick, vessels
 
 
@@ -20,7 +20,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_a_stopped_study_goes_on_without_repeating_maps(tmp_path: Path) -> None:
     study, scene = quick("mnist"), digits()
 
-    def stop(_: float, __: float, text: str) -> None:
+    def stop(_: float, __: float, text: str = "") -> None:
         if "Saliency, measures over all" in text:
             raise KeyboardInterrupt
 
@@ -30,7 +30,7 @@ def test_a_stopped_study_goes_on_without_repeating_maps(tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     assert len(before) == 5  # maps of two explainers, both axes of the first, one of the second
     told: list[tuple[float, float]] = []
-    run(study, scene, tmp_path, progress=lambda done, total, _: told.append((done, total)))
+    run(study, scene, tmp_path, progress=lambda done, total, *_: told.append((done, total)))
     after = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     assert before.items() <= after.items()
     assert len(after) == 9
@@ -78,7 +78,7 @@ def test_vessel_studies_show_all_their_parts(tmp_path: Path) -> None:
     assert stored["settings"]["SSplain-0"]["iterations"] == 3
     found = read_results(tmp_path / "rop", "rop").found
     assert set(found) == {"all", "support", "kappa", "maps"}
-    assert "average-precision above chance" in found["support"]["Saliency"].values
+    assert "average-precision-above-chance" in found["support"]["Saliency"].values
 
 
 def test_maps_studies_leave_examples_and_use_the_maps_of_others(tmp_path: Path) -> None:

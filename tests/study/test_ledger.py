@@ -3,33 +3,24 @@ from pathlib import Path
 
 import torch
 
-from ssplain.metrics import Evaluation
+from ssplain.metrics import MEASURES, Evaluation
 from ssplain.report.record import Record, read_ledger, write_record
 from ssplain.study import CLAIMS, STUDIES, Results, judge, tally, update_ledger
 from ssplain.study.results import write_results
 from ssplain.study.times import key
-from ssplain.study.verdicts import WORDS
 
 LABELS = torch.tensor([0, 0, 1, 1])
-MORE = (
-    "agreement",
-    "curvature, random 0 to ideal 1",
-    "mean-diameter, random 0 to ideal 1",
-    "spearman",
-    "spearman, start held fixed",
-)
 
 
 def full() -> dict[str, Results]:
     """Return results in which every number of every study is 0.5."""
-    values = dict.fromkeys((*WORDS, *MORE), torch.full((4,), 0.5).double())
-    one = Evaluation(values, {}, torch.zeros(0), LABELS)
+    one = Evaluation.of_values(dict.fromkeys(MEASURES, torch.full((4,), 0.5).double()), LABELS)
     results = {}
     for study in STUDIES.values():
         titles = [variant.title for variant in study.variants]
         groups = ("all", "support", "kappa", "maps")
         found = {group: dict.fromkeys(titles, one) for group in groups}
-        if study.kind == "forgetting":
+        if study.kind == "sanity":
             found = {"stages": dict.fromkeys(("trained", "fc", "conv1"), one)}
         if study.kind == "times":
             keys = [key(d, title) for d in study.dataset.split(", ") for title in titles]

@@ -14,7 +14,7 @@ LABELS = torch.tensor([0, 0, 1, 1])
 
 def found(value: float) -> Evaluation:
     values = torch.tensor([value, value, value + 0.2, value + 0.2]).double()
-    curve = torch.tensor([0.0, value, 1.0])
+    curve = torch.tensor([0.0, value, 1.0]).expand(4, -1)
     names = ("insertion", "deletion")
     return Evaluation(dict.fromkeys(names, values), dict.fromkeys(names, curve), GRID, LABELS)
 

@@ -7,8 +7,8 @@ from ssplain.study.results import Results, read_results, write_results
 
 
 def test_values_come_back_as_they_were(tmp_path: Path) -> None:
-    values = {"curvature, random 0 to ideal 1": torch.tensor([0.25, torch.nan]).double()}
-    one = Evaluation(values, {"kappa": torch.ones(3)}, torch.ones(3), torch.tensor([2, 7]))
+    values = {"curvature-gain": torch.tensor([0.25, torch.nan]).double()}
+    one = Evaluation(values, {"kappa": torch.ones(2, 3)}, torch.ones(3), torch.tensor([2, 7]))
     other = Evaluation({"gini": torch.tensor([0.5, 1.0])}, {}, torch.ones(3), one.labels)
     given = Results("rop", 2, {"all": {"A": one, "B": other}, "maps": {"A": other}})
     write_results(tmp_path, given)
@@ -19,7 +19,7 @@ def test_values_come_back_as_they_were(tmp_path: Path) -> None:
         "maps": ["A"],
     }
     again = back.found["all"]["A"]
-    name = "curvature, random 0 to ideal 1"
-    torch.testing.assert_close(again.values[name], values[name].float(), equal_nan=True)
+    name = "curvature-gain"
+    torch.testing.assert_close(again.values[name], values[name], equal_nan=True)
     assert torch.equal(again.labels, one.labels)
     assert str(again.summary(name)) == str(one.summary(name))

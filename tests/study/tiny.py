@@ -6,7 +6,8 @@ from torch.nn.functional import avg_pool2d, max_pool2d
 
 from ssplain.data import bundled
 from ssplain.data.rop_truth import bundled_truth
-from ssplain.study import Scene, Study, Variant, bundled_scene, declared
+from ssplain.run import Scene, bundled_scene
+from ssplain.study import Study, Variant, declared
 from tests.explain.small import small
 
 FAST = (
@@ -25,7 +26,9 @@ def vessels(count: int = 3) -> Scene:
     images, labels = (part[:count] for part in bundled("rop"))
     truth = max_pool2d(bundled_truth("rop").relevance[:count], 4)
     names = ("Normal", "Pre-plus", "Plus")
-    return Scene("rop", small(channels=3), avg_pool2d(images, 4), labels, names, truth)
+    return Scene(
+        "rop", small(channels=3), avg_pool2d(images, 4), labels, names, truth, vessels=True
+    )
 
 
 def quick(name: str) -> Study:

@@ -1,9 +1,6 @@
 """`ssplain evaluate`: explainers measured on the same images, with intervals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,21 +10,16 @@ import typer
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from ssplain.metrics import Evaluation
-    from ssplain.vessels import VesselTree
 
-MODELS = {"mnist": "lenet5-mnist", "fmnist": "lenet5-fmnist", "rop": "googlenet-rop"}
-PIECES = {"mnist": 100, "fmnist": 100, "rop": 4}  # images explained at a time; a stop loses these
+DATASETS = ("mnist", "fmnist", "rop")
 FEW = 5  # images of a class, below which drawing them again says little
 TARGETS = ("label", "predicted")
-SHOWN = ("insertion", "deletion", "connected", "kappa", "average-precision above chance")
 
 
 def evaluate(
     *,
-    dataset: Annotated[str, typer.Option(help=f"Bundled images: {', '.join(MODELS)}.")],
+    dataset: Annotated[str, typer.Option(help=f"Bundled images: {', '.join(DATASETS)}.")],
     out: Annotated[
         Path, typer.Option(help="Folder for table, curves and results; a stopped call goes on.")
     ],
@@ -51,20 +43,19 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="Of draws and of the order among equal scores.")] = 0,
 ) -> None:
     """Measure explainers on bundled images: table, CSV and curves; nothing is computed twice."""
-    import torch
+    from dataclasses import replace
 
-    from ssplain.data import bundled
-    from ssplain.explain.registry import make, names
+    from ssplain.cli.progress import bar
+    from ssplain.explain.registry import method, names
     from ssplain.files import write_whole
     from ssplain.metrics.curves import BASELINES
     from ssplain.metrics.order import AXES
-    from ssplain.models import fold_batch_norm, load
-    from ssplain.models.fingerprint import fingerprint
+    from ssplain.progress import portion
     from ssplain.report.evaluation import evaluation_csv, evaluation_figure
-    from ssplain.run import Store, evaluate_once, maps_in_pieces
+    from ssplain.run import Store, bundled_scene, evaluate_once, explain_once
 
     for option, value, known in (
-        ("dataset", dataset, MODELS),
+        ("dataset", dataset, DATASETS),
         ("axis", axis, AXES),
         ("baseline", baseline, BASELINES),
         ("target", target, TARGETS),
@@ -74,40 +65,31 @@ def evaluate(
                 f"--{option} {value} does not work; choose one of: {', '.join(known)}."
             )
     chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
-    model, store = fold_batch_norm(load(MODELS[dataset])), Store(out / "kept")
-    made_by = {name: make(name, model, dataset, seed=seed) for name in chosen}
-    every, answers = bundled(dataset)
-    rows = torch.arange(min(images, len(every)))
-    X = every[rows]
-    labels = answers[rows] if target == "label" else None
-    truth, trees = _vessels(X, rows) if dataset == "rop" else (None, None)
-    about = {"dataset": dataset, "model": fingerprint(model), "seed": seed}
+    settings = {name: method(name).paper.get(dataset, {}) for name in chosen}
+    scene, store = bundled_scene(dataset, images), Store(out / "kept")
+    if target == "predicted":
+        scene = replace(scene, labels=scene.predicted())
     found: dict[str, Evaluation] = {}
-    with _bar(len(made_by), len(X)) as show:
-        for name, explainer in made_by.items():
-            made = maps_in_pieces(
-                store,
-                explainer,
-                X,
-                labels,
-                about,
-                name=name,
-                piece=PIECES[dataset],
-                progress=partial(show, name, len(found)),
+    reference = None
+    with bar("starting") as progress:
+        for at, (name, own) in enumerate(settings.items()):
+            maps, measures = (
+                portion(progress, at + start, 0.5, len(settings), f"{name}, {what}")
+                for start, what in ((0, "maps"), (0.5, "measures"))
             )
+            made = explain_once(store, scene, name, own, scene.labels, seed=seed, progress=maps)
+            reference = made.joined() if reference is None else reference
             found[name] = evaluate_once(
                 store,
-                model,
-                X,
-                labels,
-                made.maps,
+                scene,
+                made.channels,
                 name=f"{name}-measured",
                 axis=axis,  # type: ignore[arg-type]  # one of AXES, see above
                 points=points,
                 baseline=baseline,  # type: ignore[arg-type]
-                truth=truth,
-                trees=trees,
+                reference=reference,
                 seed=seed,
+                progress=measures,
             )
             # after each explainer, so that what is done can be read while the rest runs
             write_whole(out / "evaluation.csv", evaluation_csv(found).encode())
@@ -117,39 +99,14 @@ def evaluate(
         drawing.savefig(drawn, format=kind, dpi=150)
         write_whole(out / f"curves.{kind}", drawn.getvalue())
     _print(found)
-    if min(Counter(answers[rows].tolist()).values()) < FEW:
+    if min(Counter(scene.labels.tolist()).values()) < FEW:
         typer.echo(
             f"ssplain: some class has fewer than {FEW} images; intervals are too narrow.", err=True
         )
     typer.echo(
-        f"{len(X)} {dataset} images, steps over {axis} on {baseline}; 95 % intervals by a "
-        f"class-stratified bootstrap. Written to {out}: evaluation.csv, curves.png, curves.svg."
+        f"{len(scene.images)} {dataset} images, steps over {axis} on {baseline}; 95 % intervals by "
+        f"a class-stratified bootstrap. Written to {out}: evaluation.csv, curves.png, curves.svg."
     )
-
-
-def _vessels(images: "Tensor", rows: "Tensor") -> "tuple[Tensor, list[VesselTree]]":
-    """Return the diseased pixels and the vessel trees of the bundled fundus images."""
-    from ssplain.data.rop_truth import bundled_truth
-    from ssplain.vessels import trace
-
-    return bundled_truth("rop").relevance[rows], [trace(image) for image in images]
-
-
-@contextmanager
-def _bar(explainers: int, images: int) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a progress bar on a terminal; stay quiet in a pipe."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting", total=explainers * images)
-
-        def show(name: str, done: int, explained: int) -> None:
-            text = f"{name} ({done + 1} of {explainers})"
-            bar.update(task, completed=done * images + explained, description=text)
-
-        yield show
 
 
 def _print(found: "dict[str, Evaluation]") -> None:
@@ -157,9 +114,12 @@ def _print(found: "dict[str, Evaluation]") -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from ssplain.metrics import MEASURES
+
+    first = next(iter(found.values()))
+    measures = [name for name in first.values if MEASURES[name].headline]
     shown = Table(box=None, header_style="bold", pad_edge=False)
     shown.add_column("explainer", no_wrap=True)
-    measures = [name for name in SHOWN if name in next(iter(found.values())).values]
     for measure in measures:
         shown.add_column(measure, justify="right", no_wrap=True)
     for name, evaluation in found.items():

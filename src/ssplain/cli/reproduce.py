@@ -1,7 +1,5 @@
 """`ssplain reproduce`: the paper's figures and tables, and what becomes of its claims."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -23,13 +21,14 @@ def reproduce(
     A stopped run goes on where it was. Each study gets a folder with figures, tables and a record;
     ledger.json and ledger.csv say of each claim whether it holds.
     """
+    from ssplain.cli.progress import bar
     from ssplain.report.record import read_ledger
     from ssplain.study.ledger import tally
     from ssplain.study.reproduce import named
     from ssplain.study.reproduce import reproduce as run
 
     for study in named(name):
-        with _bar(study) as progress:
+        with bar(study) as progress:
             record = run(study, out, images=images, seed=seed, progress=progress)
         files = len(record.figures) + len(record.tables)
         typer.echo(
@@ -37,19 +36,3 @@ def reproduce(
             f"{record.seconds:.0f} s of computing in all."
         )
     typer.echo(f"{tally(read_ledger(out))} See {out / 'ledger.csv'}.")
-
-
-@contextmanager
-def _bar(study: str) -> Iterator[Callable[[float, float, str], None]]:
-    """Show a progress bar with the remaining time on a terminal; stay quiet in a pipe."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(study, total=None)
-
-        def show(done: float, total: float, text: str) -> None:
-            bar.update(task, completed=done, total=total, description=text)
-
-        yield show

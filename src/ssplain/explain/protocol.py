@@ -19,7 +19,7 @@ from ssplain.models.door import Door, ModelOptions, OpenModel
 
 T = TypeVar("T")
 P = ParamSpec("P")
-ChannelRule = Literal["max", "mean", "each"]
+ChannelRule = Literal["max", "mean", "each", "all"]
 Kind = Literal["scores", "mask"]
 Inputs = Images | tuple[Images, ...]
 Progress = Callable[[int, int], None]
@@ -36,19 +36,23 @@ class Explainer(Protocol):
         over: ChannelRule = "max",
         progress: Progress | None = None,
     ) -> Tensor:
-        """Return one map per image, `(N, 1, H, W)`; high means important for the target."""
+        """Return one map per image, `(N, 1, H, W)`; high means important for the target.
+
+        With over="all", explainers that score channels one by one return them all.
+        """
         ...
 
 
 def over_channels(maps: Tensor, rule: ChannelRule, channels: int = 1) -> Tensor:
     """Join the maps of the channels `(N, C, H, W)` to one, `(N, 1, H, W)`.
 
-    The paper shows the maximum of the channels and measures their mean. "each" gives a map for
-    each of the image's channels, the shape that Captum's own measures ask for.
+    The paper shows the maximum of the channels, and measures connected parts, curvature and
+    dilation on their mean. "each" gives a map for each of the image's channels, the shape that
+    Captum's own measures ask for; "all" leaves the maps as they are.
 
     Args:
         maps: one per channel that the model takes, or one for all.
-        rule: "max", "mean" or "each".
+        rule: "max", "mean", "each" or "all".
         channels: of the images.
 
     >>> over_channels(torch.tensor([[[[1.0]], [[4.0]]]]), "max").item()
@@ -64,6 +68,8 @@ def over_channels(maps: Tensor, rule: ChannelRule, channels: int = 1) -> Tensor:
         # a grey image that the model sees three times counts with what all three do
         whole = maps.sum(1, keepdim=True) if channels == 1 else maps
         return whole.expand(-1, channels, -1, -1)
+    if rule == "all":
+        return maps
     raise SSplainError(
         f"over={rule!r} is not a way to join channels; use 'max' or 'mean', or 'each' to keep them."
     )
@@ -240,8 +246,9 @@ class Attributor(ABC):
                 with one row per image go with their images.
             kind: "scores" ranks all pixels; "mask" is zero but for the pixels kept, in [0, 1].
                 Scores may be negative: give measures that take their magnitude the mask.
-            over: how to join channels, "max" (the paper's pictures), "mean" (its measurements), or
-                "each" to keep one map for each channel of the image.
+            over: how to join channels, "max" (the paper's pictures), "mean" (its measurements),
+                "each" to keep one map for each channel of the image, or "all" for each channel
+                that the model takes.
             progress: called with what is done and to do.
         """
         if kind not in ("scores", "mask"):

@@ -9,6 +9,7 @@ from ssplain.errors import SSplainError
 from ssplain.explain.presets import PRESETS, RANKING
 from ssplain.explain.protocol import Explainer
 from ssplain.explain.ssplain import SSplain
+from ssplain.register import Register
 
 Family = Literal["ssplain", "gradient", "perturbation", "control"]
 
@@ -199,7 +200,7 @@ _METHODS = (
     ),
 )
 
-METHODS: Mapping[str, Method] = {method.name: method for method in _METHODS}
+METHODS: Register[Method] = Register("explainer", "ssplain.explainers", Method, _METHODS)
 
 
 def names(family: Family | None = None) -> tuple[str, ...]:
@@ -208,7 +209,7 @@ def names(family: Family | None = None) -> tuple[str, ...]:
     >>> names("ssplain")
     ('ssplain-0', 'ssplain-1', 'ssplain-ranking')
     """
-    return tuple(m.name for m in _METHODS if family is None or m.family == family)
+    return tuple(m.name for m in METHODS.values() if family is None or m.family == family)
 
 
 def method(name: str) -> Method:
@@ -217,9 +218,7 @@ def method(name: str) -> Method:
     >>> method("occlusion").needs_gradient
     False
     """
-    if name not in METHODS:
-        raise SSplainError(f"There is no explainer {name!r}; choose one of: {', '.join(METHODS)}.")
-    return METHODS[name]
+    return METHODS.find(name)
 
 
 def make(
@@ -234,7 +233,7 @@ def make(
         name: one of `names()`.
         model: a module or function of `(N, C, H, W)`.
         dataset: "mnist", "fmnist" or "rop" for the paper's settings; None for the defaults.
-        settings: go before both.
+        settings: of the explainer; they override those of the paper.
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")

@@ -1,26 +1,27 @@
 """Scoring maps: what a map says, checked against the model, the image and the known truth.
 
-Every measure is a function of tensors; `METRICS` says of each what it is about and which way is
-better.
+Every measure has one record in `MEASURES`; `evaluate` takes them all, image by image, and means,
+intervals and paired differences are derived from its `Evaluation`.
 """
 
 from ssplain.metrics.agreement import hog_correlation, spearman, ssim
-from ssplain.metrics.areas import Comparison, Interval, area, balanced_mean, compare, interval
 from ssplain.metrics.components import connected, largest_component
 from ssplain.metrics.curves import Curve, Curves, insertion_deletion
 from ssplain.metrics.evaluation import Evaluation, evaluate
-from ssplain.metrics.kept import Kept, kept_and_removed
+from ssplain.metrics.intervals import Comparison, Interval, area, balanced_mean, compare, interval
 from ssplain.metrics.localisation import Localisation, localise
+from ssplain.metrics.measure import Material, Measure
+from ssplain.metrics.measures import MEASURES
 from ssplain.metrics.order import FINE_POINTS, PAPER_POINTS, Order, rank_pixels, steps
-from ssplain.metrics.registry import METRICS, Metric, describe
 from ssplain.metrics.sanity import Sanity, sanity_check
 from ssplain.metrics.similarity import Against, VesselSimilarity, vessel_similarity
 from ssplain.metrics.sparsity import gini, kappa, roughness
 from ssplain.metrics.stability import max_sensitivity, seed_agreement
+from ssplain.metrics.sufficiency import Kept, kept_and_removed
 
 __all__ = [
     "FINE_POINTS",
-    "METRICS",
+    "MEASURES",
     "PAPER_POINTS",
     "Against",
     "Comparison",
@@ -30,7 +31,8 @@ __all__ = [
     "Interval",
     "Kept",
     "Localisation",
-    "Metric",
+    "Material",
+    "Measure",
     "Order",
     "Sanity",
     "VesselSimilarity",
@@ -38,7 +40,6 @@ __all__ = [
     "balanced_mean",
     "compare",
     "connected",
-    "describe",
     "evaluate",
     "gini",
     "hog_correlation",

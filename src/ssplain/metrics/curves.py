@@ -10,18 +10,17 @@ each step as in Sunger et al., WACV 2026.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import torch
 from torch import Tensor
 
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch
+from ssplain.explain.inputs import Support
 from ssplain.explain.targets import Target, resolve_target
-from ssplain.metrics.areas import Interval, area, balanced_mean, interval
+from ssplain.metrics.intervals import Interval, area, balanced_mean, interval
 from ssplain.metrics.order import FINE_POINTS, Axis, at_counts, brightness_share, steps
-from ssplain.models.adapter import Classifier, OutputKind, OutputSelector, frozen, home_of
-from ssplain.models.batching import fitting_batch, run_in_batches
+from ssplain.models.door import Door, ModelOptions
 
 Baseline = Literal["black", "blur", "mean"]
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)
@@ -119,10 +118,7 @@ def insertion_deletion(
     baseline: Baseline = "black",
     support: Support = "nonzero",
     seed: int = 0,
-    output: OutputSelector = None,
-    output_kind: OutputKind = "auto",
-    channels: int | None = None,
-    batch_size: int | None = None,
+    **options: Unpack[ModelOptions],
 ) -> Curves:
     """Return the insertion and deletion curves of maps.
 
@@ -142,10 +138,7 @@ def insertion_deletion(
             over an eighth of its size), or "mean" (the mean of the image, per channel).
         support: for axis="support".
         seed: of the order among equal scores.
-        output: as in `SSplain`.
-        output_kind: as in `SSplain`.
-        channels: as in `SSplain`.
-        batch_size: how many images the model sees at a time; does not change the result.
+        options: how the model is called, as in `SSplain`; see `ssplain.models.ModelOptions`.
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")
@@ -155,19 +148,16 @@ def insertion_deletion(
     >>> curves.insertion.area > curves.deletion.area
     True
     """
-    given = as_batch(images)
-    batch = given.to(**home_of(model, given))
-    order, counts = steps(batch, maps, axis, points, support=support, seed=seed)
-    walk = _Walk.along(batch, canvas(batch, baseline), order.pixels)
-    shown, where = walk.distinct(counts)
-    size = batch_size or fitting_batch(*batch.shape[-2:])
-    with frozen(model):
-        classifier, whole = Classifier(model, output, output_kind, channels).settle(batch, size)
+    with Door(model, **options).open(images) as opened:
+        batch, whole = opened.images, opened.probabilities
+        order, counts = steps(batch, maps, axis, points, support=support, seed=seed)
+        walk = _Walk.along(batch, canvas(batch, baseline), order.pixels)
+        shown, where = walk.distinct(counts)
         right, _ = resolve_target(labels, whole)
 
         def work(rows: slice) -> tuple[Tensor, Tensor]:
             owner, code = shown[0][rows], shown[1][rows]
-            p = classifier.probabilities(walk.images(owner, code))
+            p = opened.classifier.take(owner).probabilities(walk.images(owner, code))
             if not bool(torch.isfinite(p).all()):
                 raise SSplainError(
                     f"The model returns NaN for a masked version of image {int(owner[0])} or a "
@@ -175,7 +165,7 @@ def insertion_deletion(
                 )
             return p.argmax(1) == right[owner], p.gather(1, right[owner][:, None]).squeeze(1)
 
-        parts = run_in_batches(work, len(shown[0]), size)
+        parts = opened.run(work, len(shown[0]))
     correct = torch.cat([c for c, _ in parts])[where].cpu()
     probability = torch.cat([p for _, p in parts])[where].cpu()
     grid = torch.linspace(0, 1, points, dtype=torch.float64)

@@ -1,101 +1,127 @@
-"""All measures of a set of maps at once, one number per image each, ready to average and compare.
+"""All measures of a set of maps at once, image by image; everything else is derived from these."""
 
-A number per image is what intervals and paired comparisons need (`ssplain.metrics.interval` and
-`compare`); the mean curves are for drawing.
-"""
-
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch, find_support
+from ssplain.explain.inputs import Support
 from ssplain.explain.targets import Target
-from ssplain.metrics.areas import Comparison, Interval, area, compare, interval
-from ssplain.metrics.components import connected
-from ssplain.metrics.curves import Baseline, insertion_deletion
-from ssplain.metrics.localisation import localise
+from ssplain.metrics.curves import Baseline
+from ssplain.metrics.intervals import Comparison, Interval, area, balanced_mean, compare, interval
+from ssplain.metrics.measure import Material
+from ssplain.metrics.measures import MEASURES
 from ssplain.metrics.order import FINE_POINTS, Axis
-from ssplain.metrics.similarity import vessel_similarity
-from ssplain.metrics.sparsity import gini, roughness
+from ssplain.models.door import ModelOptions
 from ssplain.vessels import VesselTree
 
-# every class counts the same in these, as in balanced accuracy
-BALANCED = frozenset({"insertion", "deletion"})
+_UNKNOWN = Interval(torch.nan, torch.nan, torch.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What was measured on the maps of one explainer.
+    """What was measured on the maps of one explainer, image by image.
 
     Attributes:
         values: by measure, `(N,)`: areas under curves and single numbers; NaN where an image has
             none, as a healthy one has no localisation.
-        curves: by measure, `(S,)`: the mean over the images at each step.
+        curves: by measure, `(N, S)`: the value of each image at each step.
         grid: `(S,)` the steps.
         labels: `(N,)`.
+        seconds: what measuring took.
     """
 
     values: Mapping[str, Tensor]
     curves: Mapping[str, Tensor]
     grid: Tensor
     labels: Tensor
+    seconds: float = 0.0
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Tensor], labels: Tensor) -> "Evaluation":
+        """Return an evaluation without curves.
+
+        >>> one = Evaluation.of_values({"seconds": torch.ones(2)}, torch.zeros(2))
+        >>> one.summary("seconds").value
+        1.0
+        """
+        return cls(values, {}, torch.zeros(0), labels)
+
+    @staticmethod
+    def join(parts: Sequence["Evaluation"]) -> "Evaluation":
+        """Put the images of several evaluations one after the other."""
+        first = parts[0]
+        return Evaluation(
+            {name: torch.cat([part.values[name] for part in parts]) for name in first.values},
+            {name: torch.cat([part.curves[name] for part in parts]) for name in first.curves},
+            first.grid,
+            torch.cat([part.labels for part in parts]),
+            sum(part.seconds for part in parts),
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all of it as arrays by name, as a file can hold it.
+        """Return all of it as arrays by name, as a file holds it.
 
         >>> one = torch.ones(1)
-        >>> found = Evaluation({"gini": one}, {"kappa": one}, one, one)
-        >>> list(found.arrays())
-        ['grid', 'labels', 'values/gini', 'curves/kappa']
+        >>> list(Evaluation({"gini": one}, {"kappa": one[None]}, one, one).arrays())
+        ['grid', 'labels', 'seconds', 'values/gini', 'curves/kappa']
         """
         named = {"grid": self.grid, "labels": self.labels}
+        named["seconds"] = torch.tensor(self.seconds, dtype=torch.float64)
         named |= {f"values/{name}": values for name, values in self.values.items()}
         named |= {f"curves/{name}": curve for name, curve in self.curves.items()}
         return {name: tensor.cpu().numpy() for name, tensor in named.items()}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Evaluation":
-        """Return what `arrays` was made of.
-
-        >>> one = torch.ones(1)
-        >>> found = Evaluation({"gini": one}, {"kappa": one}, one, one)
-        >>> Evaluation.from_arrays(found.arrays()).values
-        {'gini': tensor([1.])}
-        """
+        """Return what `arrays` was made of."""
 
         def below(kind: str) -> dict[str, Tensor]:
             own = (name for name in arrays if name.startswith(kind))
             return {name.removeprefix(kind): torch.from_numpy(arrays[name]) for name in own}
 
         grid, labels = torch.from_numpy(arrays["grid"]), torch.from_numpy(arrays["labels"])
-        return cls(below("values/"), below("curves/"), grid, labels)
+        return cls(below("values/"), below("curves/"), grid, labels, float(arrays["seconds"]))
+
+    def mean_curve(self, measure: str) -> Tensor:
+        """Return the mean over the images at each step, `(S,)`, as the measure is averaged."""
+        curve = self.curves[measure].double()
+        if MEASURES.find(measure).balanced:
+            return balanced_mean(curve, self.labels)
+        return curve.mean(0)
 
     def summary(self, measure: str, *, seed: int = 0) -> Interval:
-        """The mean over the images that have the measure, with its bootstrap interval."""
-        values = self.values[measure]
+        """Return the mean over the images that have the measure, with its bootstrap interval."""
+        values, record = self.values[measure], MEASURES.find(measure)
         known = ~values.isnan()
         if not bool(known.any()):
-            return Interval(torch.nan, torch.nan, torch.nan)
-        balanced = measure in BALANCED
-        return interval(values[known], self.labels[known], balanced=balanced, seed=seed)
+            return _UNKNOWN
+        return interval(values[known], self.labels[known], balanced=record.balanced, seed=seed)
 
     def against(self, other: "Evaluation", measure: str, *, seed: int = 0) -> Comparison:
-        """Compare with another explainer on the same images, in pairs."""
+        """Compare with another explainer on the same images, in pairs: this one less the other."""
         first, second = self.values[measure], other.values[measure]
         if len(first) != len(second) or not torch.equal(self.labels, other.labels):
-            raise SSplainError("The two evaluations are of different images; compare the same.")
+            raise SSplainError(
+                "The two evaluations are of different images; evaluate both on the same ones."
+            )
         known = ~(first.isnan() | second.isnan())
         if not bool(known.any()):
-            return Comparison(Interval(torch.nan, torch.nan, torch.nan), torch.nan)
-        balanced = measure in BALANCED
+            return Comparison(_UNKNOWN, torch.nan)
+        balanced = MEASURES.find(measure).balanced
         return compare(
             first[known], second[known], self.labels[known], balanced=balanced, seed=seed
         )
+
+    def gain(self, other: "Evaluation", measure: str, *, seed: int = 0) -> Interval:
+        """Return by how much this one is better than another, in the measure's good direction."""
+        first, second = (self, other) if MEASURES.find(measure).sign > 0 else (other, self)
+        return first.against(second, measure, seed=seed).difference
 
 
 def evaluate(
@@ -104,13 +130,16 @@ def evaluate(
     labels: Target,
     maps: Tensor,
     *,
+    measures: Sequence[str] | None = None,
     axis: Axis = "support",
     points: int = FINE_POINTS,
     baseline: Baseline = "black",
     support: Support = "nonzero",
     truth: Tensor | None = None,
     trees: Sequence[VesselTree] | None = None,
+    reference: Tensor | None = None,
     seed: int = 0,
+    **options: Unpack[ModelOptions],
 ) -> Evaluation:
     """Measure the maps of one explainer.
 
@@ -118,70 +147,58 @@ def evaluate(
         model: any model that `SSplain` takes.
         images: `(N, C, H, W)`.
         labels: as in `insertion_deletion`.
-        maps: `(N, 1, H, W)`.
+        maps: `(N, 1, H, W)`, or `(N, C, H, W)` with a score for each channel; then every measure
+            joins the channels as the paper does.
+        measures: names from `MEASURES`; None for all that can be taken from what is given.
         axis: of all curves.
         points: of all curves.
         baseline: of insertion and deletion.
         support: of the images.
         truth: `(N, 1, H, W)` diseased pixels, where they are known, for localisation.
         trees: the vessels of each image, for what only vessel images have.
+        reference: `(N, 1, H, W)` other maps that agreement is measured with.
         seed: of the order among equal scores.
+        options: how the model is called, as in `SSplain`; see `ssplain.models.ModelOptions`.
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")
     >>> images, labels = (part[:10] for part in ssplain.data.bundled("mnist"))
     >>> found = evaluate(model, images, labels, images, points=11)
-    >>> list(found.values)
-    ['insertion', 'deletion', 'kappa', 'connected', 'gini', 'roughness', 'tie-share']
+    >>> list(found.values)[:4], found.curves["kappa"].shape
+    (['insertion', 'deletion', 'kappa', 'connected'], torch.Size([10, 11]))
     """
-    batch = as_batch(images)
-    curves = insertion_deletion(
+    started = time.perf_counter()
+    material = Material(
         model,
-        batch,
+        images,
         labels,
         maps,
-        axis=axis,
-        points=points,
-        baseline=baseline,
-        support=support,
-        seed=seed,
+        axis,
+        points,
+        baseline,
+        support,
+        truth,
+        trees,
+        reference,
+        seed,
+        options,
     )
-    grid, answers = curves.insertion.grid, curves.insertion.labels
-    parts = connected(batch, maps, axis=axis, points=points, support=support, seed=seed).cpu()
-    inside = find_support(batch, support).to(maps.device)
-    values = {
-        "insertion": curves.insertion.areas,
-        "deletion": curves.deletion.areas,
-        "kappa": area(curves.kappa, grid),
-        "connected": area(parts, grid),
-        "gini": gini(maps, inside).cpu(),
-        "roughness": roughness(maps).cpu(),
-        "tie-share": curves.tie_share.double(),
-    }
-    means = {
-        "insertion": curves.insertion.balanced_accuracy,
-        "deletion": curves.deletion.balanced_accuracy,
-        "kappa": curves.kappa.mean(0),
-        "connected": parts.mean(0),
-    }
-    if truth is not None:
-        place = localise(batch, maps, truth, support=support, seed=seed)
-        for name in ("precision", "recall", "pointing", "average_precision"):
-            gain = getattr(place.observed, name) - getattr(place.random, name)
-            values[f"{name.replace('_', '-')} above chance"] = gain
-    if trees is not None:
-        found = vessel_similarity(
-            batch, maps, axis=axis, points=points, support=support, trees=trees, seed=seed
-        )
-        means |= {
-            "curvature": found.curvature.observed.mean(0),
-            "dilation": found.dilation.observed.mean(0),
-        }
-        values |= {
-            "curvature": area(found.curvature.observed, grid),
-            "dilation": area(found.dilation.observed, grid),
-            "curvature, random 0 to ideal 1": found.curvature.normalised,
-            "mean-diameter, random 0 to ideal 1": found.mean_diameter.normalised,
-            "coverage": found.coverage.mean(1),
-        }
-    return Evaluation(values, means, grid, answers)
+    grid = torch.linspace(0, 1, points, dtype=torch.float64)
+    values: dict[str, Tensor] = {}
+    curves: dict[str, Tensor] = {}
+    for name in measurable(material) if measures is None else measures:
+        measure = MEASURES.find(name)
+        lacking = [need for need in measure.needs if not material.gives(need)]
+        if lacking:
+            raise SSplainError(f"The measure {name!r} needs {' and '.join(lacking)}; give it too.")
+        found = measure.compute(material).cpu().double()
+        if measure.stepwise:
+            curves[name], found = found, area(found, grid)
+        values[name] = found
+    answers = material.answers
+    return Evaluation(values, curves, grid, answers, time.perf_counter() - started)
+
+
+def measurable(material: Material) -> list[str]:
+    """Return the measures that can be taken from what there is."""
+    return [name for name, one in MEASURES.items() if all(map(material.gives, one.needs))]

@@ -8,7 +8,7 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from ssplain.errors import SSplainError
-from ssplain.metrics import Evaluation
+from ssplain.metrics import MEASURES, Evaluation
 
 Evaluations = Mapping[str, Evaluation]
 
@@ -25,14 +25,6 @@ COLUMNS = (
     "difference high",
 )
 SHADES = (*range(0, 20, 2), *range(1, 20, 2))  # of tab20: the dark ones first
-TITLES = {
-    "insertion": "insertion: balanced accuracy, high is good",
-    "deletion": "deletion: balanced accuracy, low is good",
-    "kappa": "share of the brightness inserted",
-    "connected": "largest connected part, share of the whole's",
-    "curvature": "curvature similarity",
-    "dilation": "dilation similarity",
-}
 
 
 def evaluation_csv(found: Evaluations) -> str:
@@ -90,13 +82,15 @@ def evaluation_figure(found: Evaluations, axis: str = "support", *, log: bool = 
             colour = colormaps["tab20"](SHADES[(at - 1) % len(SHADES)])
             axes.plot(
                 one.grid.tolist(),
-                one.curves[measure].tolist(),
+                one.mean_curve(measure).tolist(),
                 color="black" if at == 0 else colour,
                 linewidth=2.2 if at == 0 else 1.2,
                 zorder=3 if at == 0 else 2,
                 label=name,
             )
-        axes.set_title(TITLES[measure], fontsize=10)
+        record = MEASURES.find(measure)
+        axes.set_title(record.says(record.heading or measure), fontsize=10)
+        axes.set_ylabel(record.unit, fontsize=9)
         axes.set_xlabel(f"share of {share}", fontsize=9)
         if log:
             axes.set_xscale("log")

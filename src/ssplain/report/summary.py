@@ -8,18 +8,9 @@ from html import escape
 from io import StringIO
 
 from ssplain.explain.registry import METHODS
-from ssplain.metrics import METRICS
+from ssplain.metrics import MEASURES
 from ssplain.report.page import Markup, table
 
-HEADLINE = (
-    "insertion",
-    "deletion",
-    "connected",
-    "kappa",
-    "curvature",
-    "dilation",
-    "average-precision above chance",
-)
 _NEEDED = {"explainer", "measure", "value", "low", "high"}
 
 
@@ -48,10 +39,15 @@ def read_sheet(text: str) -> Sheet:
     )
 
 
+def headlines() -> list[str]:
+    """Return the measures of a short table."""
+    return [name for name, measure in MEASURES.items() if measure.headline]
+
+
 def has_headlines(sheet: Sheet) -> bool:
     """Whether it is an evaluation, as `evaluation_csv` writes it, with any headline measure."""
     return set(sheet.columns) >= _NEEDED and any(
-        line["measure"] in HEADLINE for line in sheet.records()
+        line["measure"] in headlines() for line in sheet.records()
     )
 
 
@@ -68,7 +64,7 @@ def summary_table(sheet: Sheet) -> str:
     lines = sheet.records()
     found = {(line["explainer"], line["measure"]): line for line in reversed(lines)}
     explainers = list(dict.fromkeys(line["explainer"] for line in lines))
-    measures = [name for name in HEADLINE if any(line["measure"] == name for line in lines)]
+    measures = [name for name in headlines() if any(line["measure"] == name for line in lines)]
     best = {
         name: _best(name, [line for line in lines if line["measure"] == name]) for name in measures
     }
@@ -91,21 +87,16 @@ def _tagged(explainer: str) -> str:
     return f"{explainer} (control)" if control else explainer
 
 
-def _better(measure: str) -> bool | None:
-    metric = METRICS.get(measure.removesuffix(" above chance"))
-    return metric.higher_is_better if metric else None
-
-
 def _arrow(measure: str) -> str:
-    return {True: "\u00a0\u2191", False: "\u00a0\u2193", None: ""}[_better(measure)]
+    return {"high": "\u00a0\u2191", "low": "\u00a0\u2193", None: ""}[MEASURES[measure].better]
 
 
 def _best(measure: str, lines: Sequence[Mapping[str, str]]) -> float | None:
     values = [value for line in lines if (value := _value(line["value"])) is not None]
-    better = _better(measure)
-    if better is None or not values:
+    record = MEASURES[measure]
+    if record.better is None or not values:
         return None
-    return max(values) if better else min(values)
+    return max(values, key=lambda value: record.sign * value)
 
 
 def _number(line: Mapping[str, str] | None, best: float | None) -> str | Markup:

@@ -1,18 +1,22 @@
 """Maps of many images, made piece by piece, so that little is lost when the work is stopped."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ssplain.explain.protocol import Explainer
+from ssplain.explain.protocol import ChannelRule, Explainer, over_channels
+from ssplain.explain.registry import make, method
 from ssplain.models.fingerprint import hash_tensor
+from ssplain.progress import Progress, portion
+from ssplain.run.revision import revision
+from ssplain.run.scene import Scene
 from ssplain.run.store import Store
-from ssplain.version import __version__
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,70 +24,79 @@ class Maps:
     """The maps of one explainer.
 
     Attributes:
-        maps: `(N, 1, H, W)`.
+        channels: `(N, C, H, W)`, or `(N, 1, H, W)` where channels count together.
         seconds: `(N,)` what each took when it was made, as its share of its piece's time.
     """
 
-    maps: Tensor
+    channels: Tensor
     seconds: Tensor
 
+    def joined(self, rule: ChannelRule = "max") -> Tensor:
+        """Return one map per image, `(N, 1, H, W)`; the paper shows the highest channel."""
+        return over_channels(self.channels, rule)
 
-def maps_in_pieces(
+
+def explain_once(
     store: Store,
-    explainer: Explainer,
-    images: Tensor,
-    targets: Tensor | None,
-    about: Mapping[str, object],
-    *,
+    scene: Scene,
     name: str,
-    piece: int,
-    progress: Callable[[int], None] | None = None,
+    settings: Mapping[str, Any],
+    targets: Tensor,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Maps:
     """Explain images a piece at a time; pieces that are in the store are not made again.
 
+    A piece is found by all that it depends on: the model, the explainer with its settings, seed and
+    code, the images and the targets. So a longer run uses what a shorter one made, and a changed
+    explainer never meets old maps.
+
     Args:
         store: where pieces are kept.
-        explainer: gives the maps. What it draws at random must come from its own seed.
-        images: `(N, C, H, W)`.
-        targets: `(N,)` explained classes, None for the predicted ones.
-        about: what else the maps depend on: the model's fingerprint, the explainer's settings.
-        name: of the explainer, for the files.
-        piece: images in one piece. A piece is found again by its images, so a longer run uses what
-            a shorter one made.
-        progress: called after each piece with the number of images done.
+        scene: model and images.
+        name: of the explainer, in the registry.
+        settings: of the explainer, as JSON can hold them.
+        targets: `(N,)` explained classes.
+        seed: of what the explainer draws.
+        progress: told the images done.
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from ssplain.explain import make
-    >>> explainer, images = make("intensity", torch.nn.Flatten()), torch.rand(5, 1, 2, 2)
+    >>> from ssplain.run.scene import bundled_scene
+    >>> scene = bundled_scene("mnist", 2)
     >>> with tempfile.TemporaryDirectory() as home:
-    ...     made = maps_in_pieces(
-    ...         Store(Path(home)), explainer, images, None, {}, name="intensity", piece=2
-    ...     )
-    ...     len(list(Path(home).iterdir())), torch.equal(made.maps, images)
-    (3, True)
+    ...     made = explain_once(Store(Path(home)), scene, "saliency", {}, scene.labels)
+    >>> made.joined().shape
+    torch.Size([2, 1, 28, 28])
     """
-    maps, seconds, done = [], [], 0
-    pieces = torch.split(images, piece)
-    answers = [None] * len(pieces) if targets is None else torch.split(targets, piece)
-    for part, wanted in zip(pieces, answers, strict=True):
-        key = {
-            **about,
-            "explainer": name,
-            "images": hash_tensor(part),
-            "targets": "predicted" if wanted is None else wanted.tolist(),
-            "version": __version__,
-        }
-        found = store.once(name, key, partial(_made, explainer, part, wanted))
+    explainer = make(name, scene.model, seed=seed, **{**scene.options, **settings})
+    origin: dict[str, object] = {
+        "explainer": name,
+        "settings": dict(settings),
+        "seed": seed,
+        "code": revision(method(name).builder().__module__),
+        "torch": torch.__version__,
+        "model": scene.origin,
+    }
+    maps, seconds, total = [], [], len(scene.images)
+    for start in range(0, total, scene.piece):
+        rows = slice(start, min(start + scene.piece, total))
+        images, wanted = scene.images[rows], targets[rows]
+        own = {"images": hash_tensor(images), "targets": wanted.tolist()}
+        about = None if scene.origin is None else origin | own
+        telling = portion(progress, start, len(images), total)
+        found = store.once(name, about, partial(_made, explainer, images, wanted, telling))
         maps.append(torch.from_numpy(found["maps"]))
-        seconds.append(torch.full((len(part),), float(found["seconds"]) / len(part)))
-        done += len(part)
+        seconds.append(torch.full((len(images),), float(found["seconds"]) / len(images)))
         if progress is not None:
-            progress(done)
+            progress(rows.stop, total)
     return Maps(torch.cat(maps), torch.cat(seconds))
 
 
-def _made(explainer: Explainer, images: Tensor, targets: Tensor | None) -> dict[str, np.ndarray]:
+def _made(
+    explainer: Explainer, images: Tensor, targets: Tensor, progress: Progress | None
+) -> dict[str, np.ndarray]:
     start = time.perf_counter()
-    maps = explainer.attribute(images, targets)
+    maps = explainer.attribute(images, targets, over="all", progress=progress)
     return {"maps": maps.cpu().numpy(), "seconds": np.array(time.perf_counter() - start)}

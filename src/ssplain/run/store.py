@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ssplain.files import write_whole
 
 Arrays = Mapping[str, NDArray[Any]]
+About = Mapping[str, object] | None
 _ABOUT = "__about__"
 
 
@@ -28,14 +29,13 @@ class Store:
 
     folder: Path
 
-    def once(
-        self, name: str, about: Mapping[str, object], make: Callable[[], Arrays]
-    ) -> dict[str, NDArray[Any]]:
+    def once(self, name: str, about: About, make: Callable[[], Arrays]) -> dict[str, NDArray[Any]]:
         """Return the arrays made before from just this, or make and keep them.
 
         Args:
             name: readable beginning of the file's name, for whoever looks into the folder.
-            about: all that the arrays depend on, as JSON can hold it.
+            about: all that the arrays depend on. Where it is None, or JSON cannot hold it, they
+                could not be told from others, and are made without being kept.
             make: gives the arrays by their names.
 
         >>> import tempfile
@@ -46,7 +46,9 @@ class Store:
         >>> int(again["total"])
         3
         """
-        text = json.dumps(about, sort_keys=True)
+        text = _text(about)
+        if text is None:
+            return dict(make())
         path = self._path(name, text)
         kept = _read(path, text)
         if kept is not None:
@@ -57,20 +59,19 @@ class Store:
         write_whole(path, content.getvalue())
         return arrays
 
-    def has(self, name: str, about: Mapping[str, object]) -> bool:
-        """Whether a file of this result is there; it may still prove unreadable.
-
-        >>> Store(Path("nowhere")).has("sum", {"of": [1, 2]})
-        False
-        """
-        return self._path(name, json.dumps(about, sort_keys=True)).exists()
-
     def _path(self, name: str, text: str) -> Path:
         return self.folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.npz"
 
 
+def _text(about: About) -> str | None:
+    try:
+        return None if about is None else json.dumps(about, sort_keys=True)
+    except TypeError:
+        return None
+
+
 def _read(path: Path, text: str) -> dict[str, NDArray[Any]] | None:
-    """Read a result; None if there is none, if it is broken, or if it was made from else."""
+    """Read a result; None if there is none, it is broken, or it was made from something else."""
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}

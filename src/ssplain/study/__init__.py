@@ -11,17 +11,14 @@ from ssplain.study.engine import run
 from ssplain.study.ledger import judge, tally, update_ledger
 from ssplain.study.reproduce import named, reproduce
 from ssplain.study.results import Results, read_results
-from ssplain.study.scene import Scene, bundled_scene
 
 __all__ = [
     "CLAIMS",
     "STUDIES",
     "Claim",
     "Results",
-    "Scene",
     "Study",
     "Variant",
-    "bundled_scene",
     "declared",
     "judge",
     "named",

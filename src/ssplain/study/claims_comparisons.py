@@ -143,8 +143,8 @@ ROP = (
         "4.6, F.1",
         "rop",
         both(
-            level(OURS, "curvature, random 0 to ideal 1", "support", least=0.0),
-            level(OURS, "mean-diameter, random 0 to ideal 1", "support", least=0.0),
+            level(OURS, "curvature-gain", "support", least=0.0),
+            level(OURS, "diameter-gain", "support", least=0.0),
         ),
         SIMULATED + "Against a random order of the same number of vessel pixels (0), with the "
         "best order as 1.",

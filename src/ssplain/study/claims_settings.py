@@ -26,7 +26,7 @@ SANITY = (
         "What changes is about the network, not about where the mask starts.",
         "4.6, Figure 4",
         "sanity",
-        every_stage("spearman, start held fixed", 0.9),
+        every_stage("spearman-start-fixed", 0.9),
         SIMULATED + "The partial rank correlation holds the start fixed.",
     ),
 )
@@ -135,7 +135,7 @@ START = (
         "start",
         both(
             ahead(_BRIGHT, (_ONES,), "sparsity", "maps"),
-            ahead(_BRIGHT, (_ONES,), "roughness", "maps"),
+            ahead(_BRIGHT, (_ONES,), "shown-roughness", "maps"),
         ),
         SIMULATED + "Sparse is read as the Gini index over all pixels, smooth as a low total "
         "variation of the map scaled to [0, 1].",

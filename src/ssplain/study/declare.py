@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ssplain.errors import SSplainError
-from ssplain.explain.registry import METHODS, names
+from ssplain.explain.registry import METHODS
 from ssplain.metrics.order import FINE_POINTS, PAPER_POINTS, Axis
 
 Targets = Literal["label", "predicted"]
 Part = Literal["curves", "areas", "vessels", "localisation", "maps", "agreement"]
-Kind = Literal["explainers", "forgetting", "times"]
+Kind = Literal["explainers", "sanity", "times"]
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class Variant:
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    def all_settings(self, dataset: str) -> dict[str, Any]:
+    def all_settings(self, dataset: str | None) -> dict[str, Any]:
         """Return the preset with what differs from it.
 
         >>> Variant("without smoothness", "ssplain-0", {"tv_weight": 0.0}).all_settings("rop")[
         ...     "tv_weight"]
         0.0
         """
-        return {**METHODS[self.method].paper.get(dataset, {}), **self.settings}
+        return {**METHODS[self.method].paper.get(dataset or "", {}), **self.settings}
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Study:
         dataset: "mnist", "fmnist" or "rop"; several with commas between, for times.
         variants: what is compared; the first is what the others are compared with.
         images: how many, unless the user says otherwise.
-        kind: "explainers" (maps and measures), "forgetting" (the sanity check) or "times".
+        kind: "explainers" (maps and measures), "sanity" (the sanity check) or "times".
         targets: which classes are explained: the true "label" or the "predicted" ones. Accuracy is
             against the true label in both cases.
         axes: of the curves, each with its number of points.
@@ -81,10 +81,18 @@ def _method(name: str) -> Variant:
     return Variant(METHODS[name].title, name)
 
 
-ALL = tuple(_method(name) for name in names())
-PERTURBATION = tuple(
-    _method(name) for name in ("ssplain-0", *names("perturbation"), *names("gradient"))
+# the paper's two explainers and nine competitors; the controls are ours
+GRADIENT = (
+    "saliency",
+    "input-x-gradient",
+    "integrated-gradients",
+    "guided-grad-cam",
+    "deep-shap",
 )
+PERTURBATION = ("occlusion", "lime", "kernel-shap", "extremal-perturbation")
+CONTROLS = ("intensity", "random-in-support", "random")
+ALL = tuple(map(_method, ("ssplain-0", "ssplain-1", *GRADIENT, *PERTURBATION, *CONTROLS)))
+TIMED = tuple(map(_method, ("ssplain-0", *PERTURBATION, *GRADIENT)))
 SHOWN = (
     "SSplain-0",
     "Saliency",
@@ -169,7 +177,7 @@ _STUDIES = (
         dataset="rop",
         variants=(_OURS,),
         images=100,
-        kind="forgetting",
+        kind="sanity",
         seeds=(0, 1),
     ),
     _comparison("mnist", "Figure 5a, section 4.7"),
@@ -255,7 +263,7 @@ _STUDIES = (
         title="Execution times",
         where="Table 1, appendix H",
         dataset="rop, mnist, fmnist",
-        variants=PERTURBATION,
+        variants=TIMED,
         images=sum(IMAGES.values()),
         kind="times",
     ),

@@ -9,14 +9,14 @@ import torch
 
 from ssplain.metrics import Evaluation
 from ssplain.models.fingerprint import fingerprint, hash_tensor
+from ssplain.progress import Progress
 from ssplain.report.record import Record, Shown, write_record
-from ssplain.run import Store
+from ssplain.run import Scene, Store
 from ssplain.study.declare import Study
-from ssplain.study.gather import Progress, gather
-from ssplain.study.parts import PARTS, write_examples
+from ssplain.study.exhibits import PARTS, write_examples
 from ssplain.study.results import Results, write_results
-from ssplain.study.scene import Scene
 from ssplain.study.style import style
+from ssplain.study.work import do
 from ssplain.version import __version__
 
 
@@ -30,9 +30,9 @@ def run(
         scene: model and images.
         home: folder of all studies; the store is in it.
         seed: of all draws.
-        progress: as in `ssplain.study.gather.gather`.
+        progress: as in `ssplain.study.work.do`.
     """
-    work = gather(study, scene, Store(home / "store"), seed=seed, progress=progress)
+    work = do(study, scene, Store(home / "store"), seed=seed, progress=progress)
     folder = home / study.name
     with style():
         shown = [one for name in study.parts for one in PARTS[name](work, folder)]

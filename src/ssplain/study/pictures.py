@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from textwrap import fill
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from ssplain.explain.compare import Compared
 from ssplain.explain.registry import METHODS
-from ssplain.metrics import Evaluation
+from ssplain.metrics import MEASURES, Evaluation
 from ssplain.report.compare import comparison
 from ssplain.study.declare import Variant
 from ssplain.study.style import lines
@@ -22,27 +23,6 @@ SHARE = {
     "support": "share of the support (%)",
     "kappa": r"normalised sparsity $\kappa_s$ (%)",
 }
-MEASURES = {
-    "deletion": ("Deletion, low is good", "balanced accuracy"),
-    "insertion": ("Insertion, high is good", "balanced accuracy"),
-    "connected": ("Largest connected part", "share of the image's largest"),
-    "kappa": ("Brightness inserted", r"normalised sparsity $\kappa_s$"),
-    "curvature": ("Curvature similarity", r"$\cos(X_s, C)$"),
-    "dilation": ("Dilation similarity", r"$\cos(D_s, D)$"),
-}
-AREAS = {
-    "deletion": "deletion area, low is good",
-    "insertion": "insertion area, high is good",
-    "average-precision above chance": "average precision on diseased\npixels, above chance",
-    "precision above chance": "diseased share of the top 10 %,\nabove chance",
-    "curvature, random 0 to ideal 1": "curvature, random 0 to ideal 1",
-    "mean-diameter, random 0 to ideal 1": "diameter, random 0 to ideal 1",
-    "background": "top pixels off the support",
-    "agreement": "rank correlation\nwith the first",
-    "sparsity": "Gini index of the map",
-    "roughness": "total variation per pixel",
-}
-LOW_IS_GOOD = frozenset({"deletion", "background", "roughness"})
 WHERE = {"all": "all pixels", "support": "support only", "kappa": "brightness", "maps": ""}
 
 
@@ -63,12 +43,13 @@ def curves(found: Mapping[str, Evaluations], panels: Sequence[Panel], note: str)
         for title, one in found[axis].items():
             axes.plot(
                 (100 * one.grid).tolist(),
-                one.curves[measure].tolist(),
+                one.mean_curve(measure).tolist(),
                 label=title,
                 **looks[title]._asdict(),
             )
-        title, unit = MEASURES[measure]
-        axes.set(title=title, xlabel=SHARE[axis], ylabel=unit, xlim=(0, 100), ylim=(0, 1.02))
+        record = MEASURES.find(measure)
+        axes.set(title=record.says(record.heading or measure), ylabel=record.unit)
+        axes.set(xlabel=SHARE[axis], xlim=(0, 100), ylim=(0, 1.02))
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
     handles, titles = grid[0].get_legend_handles_labels()
@@ -97,8 +78,9 @@ def dots(found: Mapping[str, Evaluations], panels: Sequence[Panel], note: str) -
 def _dots(axes: Axes, found: Evaluations, panel: Panel) -> None:
     axis, measure = panel
     summaries = {title: one.summary(measure) for title, one in found.items()}
-    sign = 1 if measure in LOW_IS_GOOD else -1
-    order = sorted(summaries, key=lambda title: sign * summaries[title].value)
+    record = MEASURES.find(measure)
+    falling = -1 if record.better is None else -record.sign
+    order = sorted(summaries, key=lambda title: falling * summaries[title].value)
     looks = lines(list(found))
     for place, title in enumerate(order):
         own, look = summaries[title], looks[title]
@@ -116,7 +98,7 @@ def _dots(axes: Axes, found: Evaluations, panel: Panel) -> None:
     axes.set_yticks(range(len(order)), order)
     axes.set_ylim(len(order) - 0.4, -0.6)
     where = f"\n({WHERE[axis]})" if WHERE[axis] else ""
-    axes.set_xlabel(AREAS[measure] + where)
+    axes.set_xlabel(fill(record.says(record.words), 34) + where)
     axes.grid(visible=False, axis="y")
     for label in axes.get_yticklabels():
         if label.get_text() == next(iter(found)):

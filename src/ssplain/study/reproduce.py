@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssplain.models.card import BUNDLED
+from ssplain.progress import Progress
 from ssplain.report.record import Record
+from ssplain.run import Scene, bundled_scene
+from ssplain.run.scene import MODELS
 from ssplain.study.declare import IMAGES, STUDIES, declared
 from ssplain.study.engine import run
-from ssplain.study.forgetting import run_forgetting
-from ssplain.study.gather import Progress
 from ssplain.study.ledger import update_ledger
-from ssplain.study.scene import MODELS, Scene, bundled_scene
+from ssplain.study.sanity import run_sanity
 from ssplain.study.times import run_times
 
 EVERY = "all"
@@ -40,7 +41,7 @@ def reproduce(
         home: folder of all studies.
         images: at most so many; None for as many as the paper has.
         seed: of all draws.
-        progress: as in `ssplain.study.gather.gather`.
+        progress: as in `ssplain.study.work.do`.
     """
     study = declared(name)
     if study.kind == "times":
@@ -53,7 +54,7 @@ def reproduce(
         record = run_times(study, scenes, home, seed=seed, progress=progress)
     else:
         scene = bundled_scene(study.dataset, images or study.images)
-        work = run_forgetting if study.kind == "forgetting" else run
+        work = run_sanity if study.kind == "sanity" else run
         record = work(study, scene, home, seed=seed, progress=progress)
     update_ledger(home)
     return record

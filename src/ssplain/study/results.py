@@ -1,12 +1,11 @@
 """The numbers of a study, image by image, as a file: the ledger is computed from these alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from ssplain.files import write_whole
 from ssplain.metrics import Evaluation
@@ -32,10 +31,10 @@ class Results:
 
 
 def write_results(folder: Path, results: Results) -> None:
-    """Write the values of each image (not the curves, which the tables hold).
+    """Write the values of each image; its curves are in the store, their means in the tables.
 
-    >>> import tempfile
-    >>> one = Evaluation({"gini": torch.ones(2)}, {}, torch.zeros(0), torch.zeros(2))
+    >>> import tempfile, torch
+    >>> one = Evaluation.of_values({"gini": torch.ones(2)}, torch.zeros(2))
     >>> with tempfile.TemporaryDirectory() as home:
     ...     write_results(Path(home), Results("mnist", 2, {"all": {"Saliency": one}}))
     ...     read_results(Path(home), "mnist").found["all"]["Saliency"].values
@@ -44,10 +43,8 @@ def write_results(folder: Path, results: Results) -> None:
     arrays = {"images": np.array(results.images)}
     for group, by_title in results.found.items():
         for title, found in by_title.items():
-            arrays[_BETWEEN.join((group, title, "labels"))] = found.labels.numpy()
-            for measure, values in found.values.items():
-                key = _BETWEEN.join((group, title, "value", measure))
-                arrays[key] = values.numpy().astype(np.float32)
+            own = replace(found, curves={}, seconds=0.0).arrays()
+            arrays |= {_BETWEEN.join((group, title, name)): array for name, array in own.items()}
     content = BytesIO()
     np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # any name is a keyword
     write_whole(folder / VALUES, content.getvalue())
@@ -58,16 +55,12 @@ def read_results(folder: Path, study: str) -> Results:
     with np.load(folder / VALUES, allow_pickle=False) as stored:
         arrays = dict(stored)
     count = int(arrays.pop("images"))
-    values: dict[tuple[str, str], dict[str, torch.Tensor]] = {}
-    labels: dict[tuple[str, str], torch.Tensor] = {}
+    parts: dict[str, dict[str, dict[str, np.ndarray]]] = {}
     for key, array in arrays.items():
-        group, title, *rest = key.split(_BETWEEN)
-        if rest == ["labels"]:
-            labels[group, title] = torch.from_numpy(array)
-        else:
-            values.setdefault((group, title), {})[rest[1]] = torch.from_numpy(array)
-    found: dict[str, dict[str, Evaluation]] = {}
-    for (group, title), own in labels.items():
-        one = Evaluation(values.get((group, title), {}), {}, torch.zeros(0), own)
-        found.setdefault(group, {})[title] = one
+        group, title, name = key.split(_BETWEEN)
+        parts.setdefault(group, {}).setdefault(title, {})[name] = array
+    found = {
+        group: {title: Evaluation.from_arrays(own) for title, own in by_title.items()}
+        for group, by_title in parts.items()
+    }
     return Results(study, count, found)

@@ -29,7 +29,7 @@ def curves_csv(found: Mapping[str, Evaluation]) -> str:
         (
             (title, measure, step, value)
             for title, one in found.items()
-            for measure, curve in one.curves.items()
-            for step, value in zip(one.grid.tolist(), curve.tolist(), strict=True)
+            for measure in one.curves
+            for step, value in zip(one.grid.tolist(), one.mean_curve(measure).tolist(), strict=True)
         ),
     )

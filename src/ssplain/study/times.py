@@ -19,16 +19,16 @@ from ssplain.explain.protocol import Explainer
 from ssplain.explain.registry import METHODS, make
 from ssplain.files import write_whole
 from ssplain.metrics import Evaluation
-from ssplain.models.fingerprint import fingerprint, hash_tensor
+from ssplain.models.fingerprint import hash_tensor
+from ssplain.progress import Progress
 from ssplain.report.record import Record, Shown
-from ssplain.run import Store
+from ssplain.run import Scene, Store
+from ssplain.run.revision import revision
 from ssplain.study.declare import NAMES, Study, Variant
 from ssplain.study.engine import finish, manifest
-from ssplain.study.gather import Progress, passes
-from ssplain.study.scene import Scene
 from ssplain.study.style import BLUE, VERMILION, save_figure, style
 from ssplain.study.tables import csv_text
-from ssplain.version import __version__
+from ssplain.study.work import passes
 
 # seconds per image, mean of the paper's Table 1
 PAPER = {
@@ -91,7 +91,7 @@ def run_times(
         scenes: gives each data set's model and images, None where there is no model.
         home: folder of all studies.
         seed: of all draws.
-        progress: as in `ssplain.study.gather.gather`.
+        progress: as in `ssplain.study.work.do`.
     """
     store, folder = Store(home / "store"), home / study.name
     there = {name: scene for name in study.dataset.split(", ") if (scene := scenes(name))}
@@ -104,7 +104,7 @@ def run_times(
     done = 0.0
     for (name, variant), cost in costs.items():
         seconds = _seconds(store, there[name], variant, seed)
-        own = Evaluation({"seconds": seconds}, {}, seconds[:0], there[name].labels)
+        own = Evaluation.of_values({"seconds": seconds}, there[name].labels)
         found[key(name, variant.title)] = own
         done += cost
         if progress is not None:
@@ -138,11 +138,12 @@ def _seconds(store: Store, scene: Scene, variant: Variant, seed: int) -> Tensor:
     settings = variant.all_settings(scene.dataset)
     explainer = make(variant.method, scene.model, seed=seed, **settings)
     about = {
-        "model": fingerprint(scene.model),
+        "model": scene.origin,
         "settings": settings,
         "threads": torch.get_num_threads(),
         "seed": seed,
-        "version": __version__,
+        "code": revision(type(explainer).__module__),
+        "torch": torch.__version__,
     }
     spent = []
     for i in range(len(scene.images)):

@@ -9,28 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ssplain.metrics import Interval
+from ssplain.metrics import MEASURES, Interval
 from ssplain.report.record import Verdict
 from ssplain.study.results import Results
 
 HOLDS: Verdict = "holds"
 FAILS: Verdict = "does not hold"
 OPEN: Verdict = "undecided"
-
-# measure -> its name in sentences, and whether high values are claimed to be good
-WORDS = {
-    "deletion": ("deletion area", False),
-    "insertion": ("insertion area", True),
-    "connected": ("connected area", True),
-    "kappa": ("area under kappa_s", True),
-    "curvature": ("area under curvature similarity", True),
-    "dilation": ("area under dilation similarity", True),
-    "settled": ("share of pixels until the verdict stays", False),
-    "background": ("share of the top pixels off the support", False),
-    "sparsity": ("Gini index over all pixels", True),
-    "roughness": ("total variation per pixel", False),
-    "seconds": ("seconds per image", False),
-}
 
 
 class Judged(NamedTuple):
@@ -77,18 +62,13 @@ def gains(
 ) -> dict[str, Interval]:
     """Return by how much `ours` is better than each other, in the measure's good direction."""
     found = results.found[group]
-    high_is_good = WORDS[measure][1]
-    better = {}
-    for other in others:
-        first, second = (ours, other) if high_is_good else (other, ours)
-        better[other] = found[first].against(found[second], measure).difference
-    return better
+    return {other: found[ours].gain(found[other], measure) for other in others}
 
 
 def ahead(ours: str, others: Sequence[str], measure: str, group: str = "all") -> Test:
     """Test that one explainer is better than each of several others."""
-    words, high_is_good = WORDS[measure]
-    way = "higher" if high_is_good else "lower"
+    record = MEASURES.find(measure)
+    words, way = record.words, "higher" if record.sign > 0 else "lower"
 
     def judge(results: Results) -> Judged:
         better = gains(results, group, ours, others, measure)
@@ -140,7 +120,9 @@ def no_worse(
 
     def judge(results: Results) -> Judged:
         better = {m: gains(results, group, ours, [other], m)[other] for m in measures}
-        text = "; ".join(f"{WORDS[m][0]}: better by {gain}" for m, gain in better.items())
+        text = "; ".join(
+            f"{MEASURES.find(m).words}: better by {gain}" for m, gain in better.items()
+        )
         verdicts = [side(gain, -margin) for gain in better.values()]
         return Judged(f"{ours} against {other}: {text}.", together(verdicts))
 
@@ -162,7 +144,7 @@ def level(
     words: str = "",
 ) -> Test:
     """Test that an explainer's mean is at least, or at most, something."""
-    name = words or (WORDS[measure][0] if measure in WORDS else measure)
+    name = words or MEASURES.find(measure).words
     limit, sign = (least, 1) if least is not None else (most, -1)
     if limit is None:
         raise ValueError("level needs least= or most=")
@@ -183,19 +165,20 @@ def level(
 
 def every_stage(measure: str, most: float) -> Test:
     """Test that the maps of every stage of the sanity check differ from the trained network's."""
+    words = MEASURES.find(measure).words
 
     def judge(results: Results) -> Judged:
         stages = list(results.found["stages"])[1:]
-        judged = [level(s, measure, "stages", most=most, words=measure) for s in stages]
+        judged = [level(s, measure, "stages", most=most) for s in stages]
         found = {stage: test.judge(results) for stage, test in zip(stages, judged, strict=True)}
         first, last = (results.found["stages"][s].summary(measure) for s in (stages[0], stages[-1]))
         high = [stage for stage, one in found.items() if one.verdict == FAILS]
-        text = f"{measure} with the trained map: {first} after {stages[0]}, {last} at the end"
+        text = f"{words} with the trained map: {first} after {stages[0]}, {last} at the end"
         text += f"; above {most:g} after {', '.join(high)}." if high else "."
         return Judged(text, together([one.verdict for one in found.values()]))
 
     return Test(
-        f"After every randomised block the mean {measure} with the trained network's map, on the "
+        f"After every randomised block the mean {words} with the trained network's map, on the "
         f"support, is below {most:g} with its whole 95 % interval. It fails if one lies above.",
         judge,
     )

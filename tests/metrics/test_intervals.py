@@ -5,7 +5,7 @@ from scipy.stats import bootstrap
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from ssplain.errors import SSplainError
-from ssplain.metrics.areas import area, balanced_mean, class_means, compare, interval
+from ssplain.metrics.intervals import area, balanced_mean, class_means, compare, interval
 
 
 def test_area_by_hand() -> None:

@@ -5,23 +5,24 @@ from pathlib import Path
 
 from torch import Tensor, nn
 
+from ssplain.errors import SSplainError
 from ssplain.explain.inputs import find_support, start_mask
 from ssplain.files import write_whole
 from ssplain.metrics import Evaluation, Sanity, sanity_check
 from ssplain.metrics.randomise import blocks
+from ssplain.progress import Progress
 from ssplain.report.evaluation import evaluation_csv
 from ssplain.report.record import Record, Shown
 from ssplain.report.sanity import sanity_figure
-from ssplain.run import Store
+from ssplain.run import Scene, Store, explain_once
 from ssplain.study.declare import Study
 from ssplain.study.engine import finish, manifest
-from ssplain.study.gather import Progress, explain, passes
-from ssplain.study.scene import Scene
 from ssplain.study.style import save_figure, style
 from ssplain.study.tables import csv_text
+from ssplain.study.work import passes
 
 
-def run_forgetting(
+def run_sanity(
     study: Study, scene: Scene, home: Path, *, seed: int = 0, progress: Progress | None = None
 ) -> Record:
     """Run the sanity check; the maps of each stage are kept, so a stopped run goes on.
@@ -31,25 +32,28 @@ def run_forgetting(
         scene: the trained network and images.
         home: folder of all studies.
         seed: of all draws but the weights.
-        progress: as in `ssplain.study.gather.gather`.
+        progress: as in `ssplain.study.work.do`.
     """
-    variant, store = study.variants[0], Store(home / "store")
+    variant, store, network = study.variants[0], Store(home / "store"), scene.network
+    if not isinstance(network, nn.Module):
+        raise SSplainError("Only a torch.nn.Module has weights to randomise; give one as network.")
     settings = variant.all_settings(scene.dataset)
     cost = passes(settings, variant.method, scene) * len(scene.images)
-    total = cost * len(study.seeds) * (1 + len(blocks(scene.network, scene.images)))
+    total = cost * len(study.seeds) * (1 + len(blocks(network, scene.images)))
     done, seconds = 0.0, 0.0
 
     def maps(model: nn.Module, _: Tensor) -> Tensor:
         nonlocal done, seconds
-        made = explain(store, replace(scene, network=model), variant, scene.labels, seed=seed)
+        there = replace(scene, network=model)
+        made = explain_once(store, there, variant.method, settings, scene.labels, seed=seed)
         done, seconds = done + cost, seconds + float(made.seconds.sum())
         if progress is not None:
             progress(done, total, f"{study.name}: {variant.title}")
-        return made.maps
+        return made.joined()
 
     support = find_support(scene.images, settings["support"])
     start = start_mask(scene.images, support, settings["start"])
-    found = sanity_check(maps, scene.network, scene.images, start=start, seeds=study.seeds)
+    found = sanity_check(maps, network, scene.images, start=start, seeds=study.seeds)
     stages = by_stage(found, scene.labels)
     folder = home / study.name
     with style():
@@ -84,11 +88,10 @@ def run_forgetting(
 
 def by_stage(found: Sanity, labels: Tensor) -> dict[str, Evaluation]:
     """Return the likeness of each stage's maps to the trained network's, mean over the seeds."""
-    measures = {**found.likeness, "spearman, start held fixed": found.partial}
+    measures = {**found.likeness, "spearman-start-fixed": found.partial}
     if found.start_likeness is not None:
-        measures["spearman with the start"] = found.start_likeness
-    none = labels.new_zeros(0)
+        measures["spearman-with-start"] = found.start_likeness
     return {
-        stage: Evaluation({name: v[i].mean(0) for name, v in measures.items()}, {}, none, labels)
+        stage: Evaluation.of_values({name: v[i].mean(0) for name, v in measures.items()}, labels)
         for i, stage in enumerate(found.stages)
     }

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-from ssplain.study import bundled_scene
+from ssplain.run import bundled_scene
 from tests.study.tiny import vessels
 
 
@@ -26,15 +26,20 @@ def test_predictions_are_the_models() -> None:
 
 def test_vessels_are_traced_once() -> None:
     scene = vessels(1)
-    assert scene.tree(0) is scene.tree(0)
-    assert len(scene.tree(0).branches) > 1
+    first, again = scene.trees(range(1)), scene.trees(range(1))
+    assert first is not None
+    assert again is not None
+    assert first[0] is again[0]
+    assert len(first[0].branches) > 1
+    assert bundled_scene("mnist", 1).trees(range(1)) is None
 
 
 def test_what_is_explained_is_the_folded_network() -> None:
     """The same answers to 1e-4, without a batch normalisation; the network itself keeps its own."""
     scene = bundled_scene("rop", 1)
 
-    def normalisations(model: nn.Module) -> int:
+    def normalisations(model: object) -> int:
+        assert isinstance(model, nn.Module)
         return sum(isinstance(module, nn.BatchNorm2d) for module in model.modules())
 
     assert (normalisations(scene.network), normalisations(scene.model)) == (57, 0)

@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ssplain.study import Variant, declared, read_results
-from ssplain.study.forgetting import run_forgetting
+from ssplain.study.sanity import run_sanity
 from tests.study.tiny import digits
 
 
@@ -12,8 +12,8 @@ def test_the_check_is_kept_stage_by_stage(tmp_path: Path) -> None:
     study = replace(declared("sanity"), dataset="mnist", variants=(ours,), seeds=(0, 1))
     scene = digits(3)
     told: list[float] = []
-    record = run_forgetting(
-        study, scene, tmp_path, progress=lambda done, total, _: told.append(done / total)
+    record = run_sanity(
+        study, scene, tmp_path, progress=lambda done, total, *_: told.append(done / total)
     )
     assert told[-1] == 1
     stages = read_results(tmp_path / "sanity", "sanity").found["stages"]
@@ -24,7 +24,7 @@ def test_the_check_is_kept_stage_by_stage(tmp_path: Path) -> None:
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     assert len(kept) == 1 + 2 * 5  # the trained network is the same for both seeds
     table = (tmp_path / "sanity/likeness.csv").read_bytes()
-    run_forgetting(study, scene, tmp_path)
+    run_sanity(study, scene, tmp_path)
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "store").iterdir()} == kept
     assert (tmp_path / "sanity/likeness.csv").read_bytes() == table
     rows = list(csv.DictReader((tmp_path / "sanity/logits.csv").read_text().splitlines()))

@@ -4,26 +4,18 @@ It is kept in a store under what it depends on. A run that was stopped goes on w
 studies that need the same maps share them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch import Tensor
-
-from ssplain.explain.registry import make
-from ssplain.metrics import Evaluation
-from ssplain.models.fingerprint import fingerprint
-from ssplain.run import Maps, Store, maps_in_pieces
+from ssplain.metrics import MEASURES, Evaluation, evaluate
+from ssplain.progress import Progress, portion
+from ssplain.run import Maps, Scene, Store, evaluate_once, explain_once
 from ssplain.study.declare import Study, Variant
-from ssplain.study.measured import look_at, measure_in_pieces, with_settled
-from ssplain.study.scene import Scene
-
-Progress = Callable[[float, float, str], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class Work:
     """What a study's figures and tables are made from.
 
     Attributes:
@@ -46,42 +38,9 @@ class Gathered:
         return f"{self.study.title}, {len(self.scene.images)} images"
 
 
-def explain(
-    store: Store,
-    scene: Scene,
-    variant: Variant,
-    targets: Tensor,
-    *,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> Maps:
-    """Return the maps of one explainer on all images, found in the store or made.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from ssplain.study.scene import bundled_scene
-    >>> scene = bundled_scene("mnist", 2)
-    >>> with tempfile.TemporaryDirectory() as home:
-    ...     made = explain(Store(Path(home)), scene, Variant("", "saliency"), scene.labels)
-    >>> made.maps.shape
-    torch.Size([2, 1, 28, 28])
-    """
-    settings = variant.all_settings(scene.dataset)
-    return maps_in_pieces(
-        store,
-        make(variant.method, scene.model, seed=seed, **settings),
-        scene.images,
-        targets,
-        {"model": fingerprint(scene.model), "settings": settings, "seed": seed},
-        name=variant.method,
-        piece=scene.piece,
-        progress=progress,
-    )
-
-
-def gather(
+def do(
     study: Study, scene: Scene, store: Store, *, seed: int = 0, progress: Progress | None = None
-) -> Gathered:
+) -> Work:
     """Explain the images by all explainers of a study, and measure the maps.
 
     Args:
@@ -89,52 +48,67 @@ def gather(
         scene: model and images.
         store: where finished pieces are.
         seed: of all draws.
-        progress: called with the work done, all of the work (in passes through the model), and
-            what is being done.
+        progress: told the work done, in passes through the model, and what is being done.
     """
     targets = scene.labels if study.targets == "label" else scene.predicted()
     count = len(scene.images)
     costs = {v: passes(v.all_settings(scene.dataset), v.method, scene) for v in study.variants}
     measuring = sum(2 * points for _, points in study.axes)
     total, done, seconds = count * (sum(costs.values()) + measuring * len(costs)), 0.0, 0.0
-
-    def telling(each: float, text: str) -> Callable[[int], None]:
-        before = done
-        return lambda at: None if progress is None else progress(before + at * each, total, text)
-
+    every = scene.measures(with_reference=True)
+    looks = [name for name in every if MEASURES[name].kind == "appearance"]
+    steps = [name for name in every if name not in looks]
     maps: dict[Variant, Maps] = {}
     found: dict[str, dict[str, Evaluation]] = {}
     for variant, cost in costs.items():
-        tell = telling(cost, f"{study.name}: {variant.title}, maps")
-        made = maps[variant] = explain(store, scene, variant, targets, seed=seed, progress=tell)
+
+        def telling(each: float, text: str, title: str = variant.title) -> Progress | None:
+            words = f"{study.name}: {title}, {text}"
+            return portion(progress, done, each * count, total, words)  # noqa: B023 - used at once
+
+        settings = variant.all_settings(scene.dataset)
+        made = maps[variant] = explain_once(
+            store,
+            scene,
+            variant.method,
+            settings,
+            targets,
+            seed=seed,
+            progress=telling(cost, "maps"),
+        )
         done += count * cost
         seconds += float(made.seconds.sum())
         for axis, points in study.axes:
-            tell = telling(2 * points, f"{study.name}: {variant.title}, measures over {axis}")
-            measured = measure_in_pieces(
+            own = evaluate_once(
                 store,
                 scene,
-                made.maps,
+                made.channels,
                 name=variant.method,
+                measures=steps,
                 axis=axis,
                 points=points,
                 seed=seed,
-                progress=tell,
+                progress=telling(2 * points, f"measures over {axis}"),
             )
-            done += count * 2 * points
-            seconds += measured.seconds
-            own = with_settled(measured).evaluation(scene.labels)
             found.setdefault(axis, {})[variant.title] = own
-        alone = look_at(scene.images, made.maps, maps[study.variants[0]].maps)
-        own = Evaluation(alone, {}, torch.zeros(0), scene.labels)
-        found.setdefault("maps", {})[variant.title] = own
-    return Gathered(study, scene, maps, found, seconds)
+            done += count * 2 * points
+            seconds += own.seconds
+        first = maps[study.variants[0]].joined()
+        found.setdefault("maps", {})[variant.title] = evaluate(
+            scene.model,
+            scene.images,
+            scene.labels,
+            made.channels,
+            measures=looks,
+            reference=first,
+        )
+    return Work(study, scene, maps, found, seconds)
 
 
 def passes(settings: Mapping[str, Any], method: str, scene: Scene) -> float:
     """Return about how many passes through the model one map takes, for the remaining time.
 
-    >>> from ssplain.study.scene import bundled_scene
+    >>> from ssplain.run import bundled_scene
     >>> passes({"iterations": 20}, "ssplain-0", bundled_scene("mnist", 1))
     60.0
     """

@@ -12,10 +12,10 @@ from ssplain.files import write_whole
 from ssplain.report.evaluation import evaluation_csv
 from ssplain.report.record import Shown
 from ssplain.report.render import grey
-from ssplain.study.gather import Gathered
 from ssplain.study.pictures import Panel, curves, dots, map_grid
 from ssplain.study.style import save_figure
 from ssplain.study.tables import curves_csv
+from ssplain.study.work import Work
 
 FIGURE_IMAGES, EXAMPLE_IMAGES = 4, 10
 EXAMPLES = "examples.npz"
@@ -30,7 +30,7 @@ DRAWN = ("all", "support")
 class Part(Protocol):
     """Makes some of a study's figures and tables in a folder."""
 
-    def __call__(self, work: Gathered, folder: Path) -> Iterator[Shown]:
+    def __call__(self, work: Work, folder: Path) -> Iterator[Shown]:
         """Yield what was written; a file whose name ends in .csv is a table."""
         ...
 
@@ -42,7 +42,7 @@ def _panels(axis: str) -> list[Panel]:
     return [(axis, measure) for measure in measures]
 
 
-def _curves(work: Gathered, folder: Path) -> Iterator[Shown]:
+def _curves(work: Work, folder: Path) -> Iterator[Shown]:
     for axis in (axis for axis, _ in work.study.axes if axis in DRAWN):
         drawing = curves(work.found, _panels(axis), work.note)
         yield Shown(
@@ -62,7 +62,7 @@ def _curves(work: Gathered, folder: Path) -> Iterator[Shown]:
         yield Shown(table, f"The mean curves over {AXES[axis]}, at {points} points.")
 
 
-def _areas(work: Gathered, folder: Path) -> Iterator[Shown]:
+def _areas(work: Work, folder: Path) -> Iterator[Shown]:
     axes = [axis for axis, _ in work.study.axes if axis != "kappa"]
     panels = [(axis, measure) for axis in axes for measure in ("deletion", "insertion")]
     yield Shown(
@@ -72,13 +72,13 @@ def _areas(work: Gathered, folder: Path) -> Iterator[Shown]:
     )
 
 
-def _vessels(work: Gathered, folder: Path) -> Iterator[Shown]:
+def _vessels(work: Work, folder: Path) -> Iterator[Shown]:
     panels = [(axis, m) for axis in ("all", "kappa") for m in ("curvature", "dilation")]
     yield Shown(
         save_figure(curves(work.found, panels, work.note), folder, "vessels"),
         "Curvature and dilation similarity over the share of pixels and over the brightness.",
     )
-    names = ("curvature, random 0 to ideal 1", "mean-diameter, random 0 to ideal 1")
+    names = ("curvature-gain", "diameter-gain")
     drawing = dots(work.found, [("support", name) for name in names], work.note)
     yield Shown(
         save_figure(drawing, folder, "vessels-normalised"),
@@ -86,8 +86,8 @@ def _vessels(work: Gathered, folder: Path) -> Iterator[Shown]:
     )
 
 
-def _localisation(work: Gathered, folder: Path) -> Iterator[Shown]:
-    names = ("average-precision above chance", "precision above chance")
+def _localisation(work: Work, folder: Path) -> Iterator[Shown]:
+    names = ("average-precision-above-chance", "precision-above-chance")
     drawing = dots(work.found, [("support", name) for name in names], work.note)
     yield Shown(
         save_figure(drawing, folder, "localisation"),
@@ -95,11 +95,11 @@ def _localisation(work: Gathered, folder: Path) -> Iterator[Shown]:
     )
 
 
-def _maps(work: Gathered, folder: Path) -> Iterator[Shown]:
+def _maps(work: Work, folder: Path) -> Iterator[Shown]:
     study, scene = work.study, work.scene
     rows = scene.examples(FIGURE_IMAGES)
     drawn = {
-        variant: made.maps[rows]
+        variant: made.joined()[rows]
         for variant, made in work.maps.items()
         if not study.drawn or variant.title in study.drawn
     }
@@ -112,7 +112,7 @@ def _maps(work: Gathered, folder: Path) -> Iterator[Shown]:
     )
 
 
-def _agreement(work: Gathered, folder: Path) -> Iterator[Shown]:
+def _agreement(work: Work, folder: Path) -> Iterator[Shown]:
     table = "maps.csv"
     write_whole(folder / table, evaluation_csv(work.found["maps"]).encode())
     yield Shown(
@@ -121,7 +121,7 @@ def _agreement(work: Gathered, folder: Path) -> Iterator[Shown]:
         "total variation of what speaks for the class, and the rank correlation with the first "
         "explainer's maps on the support.",
     )
-    panels = [("maps", name) for name in ("background", "sparsity", "roughness", "agreement")]
+    panels = [("maps", name) for name in ("background", "sparsity", "shown-roughness", "agreement")]
     yield Shown(
         save_figure(dots(work.found, panels, work.note), folder, "maps-measures"),
         "The same with 95 % intervals.",
@@ -138,11 +138,11 @@ PARTS: Mapping[str, Part] = {
 }
 
 
-def write_examples(work: Gathered, folder: Path) -> str:
+def write_examples(work: Work, folder: Path) -> str:
     """Write maps of a few images for the page's slider, scaled to a highest magnitude of 1."""
     scene = work.scene
     rows = scene.examples(EXAMPLE_IMAGES)
-    scores = torch.stack([made.maps[rows, 0] for made in work.maps.values()], 1)
+    scores = torch.stack([made.joined()[rows, 0] for made in work.maps.values()], 1)
     scores = scores / scores.abs().amax((2, 3), keepdim=True).clamp(min=1e-30)
     content = BytesIO()
     np.savez_compressed(

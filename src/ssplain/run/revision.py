@@ -1,0 +1,93 @@
+"""A name for code that changes when what it does may have changed."""
+
+import ast
+import hashlib
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+
+
+@cache
+def revision(module: str) -> str:
+    """Return a hash of a module's code with all that it imports from its own package or ours.
+
+    Comments, docstrings and layout do not count, so a better explanation does not make old results
+    worthless; everything else does. What other packages bring is not looked into; torch goes by
+    its version.
+
+    Args:
+        module: its full name, such as "ssplain.rivals.gradient".
+
+    >>> revision("ssplain.prox.l0") == revision("ssplain.prox.l0")
+    True
+    >>> revision("ssplain.prox.l0") == revision("ssplain.prox.l1")
+    False
+    """
+    if module.partition(".")[0] == "torch":
+        return torch.__version__
+    digest = hashlib.sha256(module.encode())
+    for name, path in sorted(_closure(module).items()):
+        digest.update(f"{name}\n{_meaning(path)}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def _closure(module: str) -> dict[str, Path]:
+    """Return the source of a module and of all it needs, by module."""
+    packages = {module.partition(".")[0], "ssplain"}
+    found: dict[str, Path] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        path = _source(name)
+        # our own front door shows everything and needs nothing
+        if name in found or path is None or name == "ssplain":
+            continue
+        found[name] = path
+        above = name.rpartition(".")[0]
+        names = [*_imported(path, name, packages), *([above] if above else [])]
+        waiting += [other for other in names if other.partition(".")[0] in packages]
+    return found
+
+
+def _source(name: str) -> Path | None:
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    origin = None if spec is None else spec.origin
+    return Path(origin) if origin and origin.endswith(".py") else None
+
+
+def _imported(path: Path, module: str, packages: set[str]) -> list[str]:
+    """Return the modules that a file imports, or imports from."""
+    home = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    names = []
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parts = home.split(".")
+            above = ".".join(parts[: len(parts) - node.level + 1]) if node.level else ""
+            base = ".".join(filter(None, (above, node.module)))
+            names.append(base)
+            source = _source(base) if base.partition(".")[0] in packages else None
+            if source is not None and source.name == "__init__.py":
+                # what is imported from a package may be a module of its own
+                names += [f"{base}.{alias.name}" for alias in node.names]
+    return names
+
+
+@cache
+def _meaning(path: Path) -> str:
+    """Return a file's syntax without its docstrings."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if not isinstance(body, list) or not body:
+            continue
+        first = body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            node.body = body[1:]  # type: ignore[attr-defined]
+    return ast.dump(tree)

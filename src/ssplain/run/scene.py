@@ -1,0 +1,126 @@
+"""What is explained and measured: a model, images with their labels, and what is known of them."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from torch import Tensor, nn
+
+from ssplain.data import CLASSES, bundled
+from ssplain.data.rop_truth import bundled_truth
+from ssplain.metrics import MEASURES
+from ssplain.models import fold_batch_norm, load
+from ssplain.models.card import card
+from ssplain.models.door import Door, ModelOptions
+from ssplain.models.fingerprint import fingerprint
+from ssplain.run.revision import revision
+from ssplain.vessels import VesselTree, trace
+
+MODELS = {"mnist": "lenet5-mnist", "fmnist": "lenet5-fmnist", "rop": "googlenet-rop"}
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A model and images.
+
+    Attributes:
+        dataset: whose presets are used; None for the explainers' defaults.
+        network: the model as it was trained.
+        images: `(N, C, H, W)`.
+        labels: `(N,)`, what counts as right.
+        classes: the name of each class.
+        truth: `(N, 1, H, W)` diseased pixels, where they are known.
+        vessels: whether the images show vessels, which can be traced.
+        options: how the model is called.
+    """
+
+    dataset: str | None
+    network: Callable[..., Any]
+    images: Tensor
+    labels: Tensor
+    classes: tuple[str, ...]
+    truth: Tensor | None = None
+    vessels: bool = False
+    options: ModelOptions = field(default_factory=ModelOptions)
+    _trees: dict[int, VesselTree] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def model(self) -> Callable[..., Any]:
+        """What is explained: the same function, folded so that it is faster."""
+        network = self.network
+        return fold_batch_norm(network) if isinstance(network, nn.Module) else network
+
+    @cached_property
+    def origin(self) -> dict[str, object] | None:
+        """What tells the model, and how it is called, from others; None if nothing does.
+
+        A function, or a module without weights, may do anything: its results are not kept.
+        """
+        model = self.model
+        if not isinstance(model, nn.Module) or not model.state_dict():
+            return None
+        layers = f"{model!r}{getattr(model, 'code', '')}"
+        return {
+            **fingerprint(model),
+            "layers": hashlib.sha256(layers.encode()).hexdigest(),
+            "code": revision(type(model).__module__),
+            "options": dict(self.options),
+        }
+
+    @property
+    def piece(self) -> int:
+        """How many images to explain at a time: little is lost when a run is stopped."""
+        return 50 if self.images[0, 0].numel() <= 64 * 64 else 2
+
+    def trees(self, rows: range) -> list[VesselTree] | None:
+        """Return the vessels of some of the images, each traced once; None if they have none."""
+        if not self.vessels:
+            return None
+        for row in rows:
+            if row not in self._trees:
+                self._trees[row] = trace(self.images[row])
+        return [self._trees[row] for row in rows]
+
+    def measures(self, *, with_reference: bool) -> list[str]:
+        """Return the measures that can be taken here, with or without a map to compare with."""
+        given = {
+            "truth": self.truth is not None,
+            "trees": self.vessels,
+            "reference": with_reference,
+        }
+        return [n for n, one in MEASURES.items() if all(given.get(need) for need in one.needs)]
+
+    def predicted(self) -> Tensor:
+        """Return the classes that the model gives to the images, `(N,)`."""
+        with Door(self.model, **self.options).open(self.images) as opened:
+            return opened.probabilities.argmax(1).cpu()
+
+    def examples(self, most: int) -> list[int]:
+        """Return the first image of each class, `most` of them at most.
+
+        >>> import torch
+        >>> scene = Scene(None, nn.Identity(), torch.zeros(4, 1, 2, 2), torch.tensor([1, 1, 0, 2]),
+        ...               ("a", "b", "c"))
+        >>> scene.examples(2)
+        [2, 0]
+        """
+        labels = self.labels.tolist()
+        return [labels.index(label) for label in sorted(set(labels))][:most]
+
+
+def bundled_scene(dataset: str, count: int) -> Scene:
+    """Return the first bundled images of a data set, `count` at most, with the bundled model.
+
+    >>> bundled_scene("mnist", 3).labels.tolist()
+    [7, 2, 1]
+    """
+    name = MODELS[dataset]
+    images, labels = bundled(dataset)
+    shows_vessels = dataset == "rop"
+    truth = bundled_truth(dataset).relevance[:count] if shows_vessels else None
+    classes = CLASSES[dataset] if dataset in CLASSES else card(name).classes
+    return Scene(
+        dataset, load(name), images[:count], labels[:count], tuple(classes), truth, shows_vessels
+    )
