@@ -9,11 +9,18 @@ import hashlib
 import json
 import os
 import shutil
+import struct
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 
@@ -151,6 +158,49 @@ def told(
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SSplainError(f"{path} cannot be {deed} ({reason}); {advice}.") from error
+
+
+def npz_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return arrays as the content of an `.npz` file, compressed.
+
+    `numpy.savez_compressed` writes the same format, but spends a third of the time that it takes to
+    explain a digit on the book-keeping of its archive; this has a few lines of it. The bytes are
+    the same for the same arrays, at any time of day.
+
+    >>> import io
+    >>> import numpy as np
+    >>> np.load(io.BytesIO(npz_bytes({"a": np.arange(3)})))["a"]
+    array([0, 1, 2])
+    """
+    parts, entries, at = [], [], 0
+    for name, array in arrays.items():
+        plain = np.asarray(array, order="C")
+        raw = _npy_header(plain.dtype.str, plain.shape) + plain.tobytes()
+        packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+        body = packer.compress(raw) + packer.flush()
+        if max(at, len(raw)) >= 2**31:
+            raise SSplainError(f"{name} is too large for one file; save fewer images at a time.")
+        file = f"{name}.npy".encode()
+        # version 2.0, UTF-8 names, deflate, 1 January 1980
+        about = (20, 0x800, 8, 0, 33, zlib.crc32(raw), len(body), len(raw), len(file), 0)
+        entry = struct.pack("<5H3L2H", *about)
+        parts += [b"PK\3\4", entry, file, body]
+        entries.append(
+            b"PK\1\2\x14\3" + entry + struct.pack("<3H2L", 0, 0, 0, 0o644 << 16, at) + file
+        )
+        at += 4 + len(entry) + len(file) + len(body)
+    listing = b"".join(entries)
+    count = len(entries)
+    end = b"PK\5\6" + struct.pack("<4H2LH", 0, 0, count, count, len(listing), at, 0)
+    return b"".join([*parts, listing, end])
+
+
+@cache
+def _npy_header(kind: str, shape: tuple[int, ...]) -> bytes:
+    header = BytesIO()
+    about = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, about)
+    return header.getvalue()
 
 
 def hash_bytes(content: bytes | str) -> str:

@@ -141,6 +141,13 @@ class Folders:
             f"There is no free name for {source.given} in {self.home}; give another folder."
         )
 
+    def reserve(self, name: str, source: Source) -> None:
+        """Keep a name, relative to `home`, for an image that an earlier call gave it to."""
+        key = _fold(name)
+        self._images[key] = (source.path, source.sha256)
+        parts = key.split("/")
+        self._inner.update("/".join(parts[:i]) for i in range(1, len(parts)))
+
     def _candidates(self, source: Source) -> Iterator[list[str]]:
         """Yield names for an image, the shortest first."""
         path = Path(source.path)

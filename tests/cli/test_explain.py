@@ -74,7 +74,7 @@ def test_bad_images_are_named_and_the_rest_goes_on(digits: Path, tmp_path: Path)
         "explain", black, torn, colour, missing, digits / "digit-1.png",
         "--model", "lenet5-mnist", "--out", out,
     )  # fmt: skip
-    assert done.returncode == 2
+    assert done.returncode == 3
     for path, reason in (
         (black, "empty support"),
         (torn, "damaged"),
@@ -82,7 +82,7 @@ def test_bad_images_are_named_and_the_rest_goes_on(digits: Path, tmp_path: Path)
         (missing, "does not exist"),
     ):
         assert any(str(path) in line and reason in line for line in done.stderr.splitlines())
-    assert "4 of 5 images were refused" in done.stderr
+    assert "4 of 5 images failed" in done.stderr
     assert "Traceback" not in done.stderr
     assert [p.parent.name for p in out.rglob("manifest.json")] == ["digit-1"]
 

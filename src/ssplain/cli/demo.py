@@ -56,7 +56,7 @@ def demo(
     command = "ssplain" if shutil.which("ssplain") else sys.argv[0]
     example = out / "images" / "mnist-0.png"
     typer.echo(f"\nLook at {out / 'index.html'} in a browser. Then try an image of your own:")
-    typer.echo(f"  {command} explain {example} --model lenet5-mnist --out out/mine")
+    typer.echo(f"  {command} explain {example} --model lenet5-mnist --pictures --out out/mine")
 
 
 def _explain(part: Part, folder: Path) -> "Section":

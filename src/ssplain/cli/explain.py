@@ -1,44 +1,44 @@
 """`ssplain explain`: which pixels of these images the model's decision rests on."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssplain.cli.inputs import (
     Architecture,
     BatchSize,
-    ImageFiles,
     ModelSource,
     Output,
     OutputKind,
     PresetName,
     TargetClass,
-    card_of,
-    end,
     number_or_text,
-    read_or_refuse,
 )
-from ssplain.errors import SSplainError
-from ssplain.files import require_writable, told
-from ssplain.names import Folders, Source, common_folder
+from ssplain.cli.work import (
+    EngineKind,
+    IndexFile,
+    Inputs,
+    JobFolder,
+    Patience,
+    Scheduler,
+    Shard,
+    Workers,
+    work_through,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from torch import Tensor
-
-    from ssplain.explain import SSplain
-    from ssplain.models import ModelCard
+    from ssplain.run.explaining import Explaining
+    from ssplain.run.index import Index
 
 
 def explain(
-    images: ImageFiles,
+    inputs: Inputs,
     *,
     model: ModelSource,
-    out: Annotated[Path, typer.Option(help="Folder to write to; each image gets a folder in it.")],
+    out: JobFolder,
     architecture: Architecture = None,
-    settings: PresetName = None,
+    preset: PresetName = None,
     target: TargetClass = None,
     budget: Annotated[
         float | None, typer.Option(help="Share of the support that may be kept.")
@@ -62,122 +62,86 @@ def explain(
     output_kind: OutputKind = "auto",
     batch_size: BatchSize = None,
     seed: Annotated[int, typer.Option(help="For --start random.")] = 0,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Draw overlay.png, mask.png and top5.png for each.")
+    ] = False,
+    dicom: Annotated[
+        bool,
+        typer.Option(
+            "--dicom", help="Answer DICOM in DICOM: overlay.dcm and map.dcm in the same study."
+        ),
+    ] = False,
+    engine: EngineKind = None,
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
+    patience: Patience = 600.0,
+    shard: Shard = None,
+    index: IndexFile = None,
 ) -> None:
-    """Explain image files: scores, mask, pictures and a manifest for each."""
-    from ssplain.explain import SSplain
-    from ssplain.models import fold_batch_norm, load
+    """Explain one image or a million: scores, mask, numbers and a manifest for each.
 
-    require_writable(out)
-    network = fold_batch_norm(load(model, architecture))
-    card = card_of(model)
-    chosen = _settings(settings, card) | {
-        name: value
-        for name, value in {
-            "budget": budget,
-            "norm": norm,
-            "tv_weight": tv_weight,
-            "rho": rho,
-            "lr": lr,
-            "iterations": iterations,
-            "start": start,
-        }.items()
-        if value is not None
-    }
-    if support is not None:
-        chosen["support"] = _support(support)
-    explainer = SSplain(
-        network,
-        **chosen,
+    It is a job: the same command goes on where it stopped, and nothing is done twice. Ctrl-C ends
+    after the running batch. Exit code 0 if all went well, 3 if some images failed, 2 for a mistake.
+    """
+    from ssplain.files import require_writable
+    from ssplain.run.explaining import Explaining
+    from ssplain.run.plan import parse_shard
+
+    part = None if shard is None else parse_shard(shard)
+    if "://" not in out:
+        require_writable(Path(out))
+    task = Explaining(
+        model=model,
+        architecture=architecture,
+        preset=preset,
+        target=target,
+        budget=budget,
+        norm=norm,
+        tv_weight=tv_weight,
+        rho=rho,
+        lr=lr,
+        iterations=iterations,
+        start=start,
+        support=None if support is None else _number(support),
         tolerance=tolerance,
         output=number_or_text(output),
-        output_kind=output_kind,  # type: ignore[arg-type]  # checked by SSplain
+        output_kind=output_kind,
         batch_size=batch_size,
         seed=seed,
+        pictures=pictures,
+        dicom=dicom,
     )
-    refused = _explain_files(
-        explainer, images, target=number_or_text(target), card=card, model=model, out=out
+    work_through(
+        task,
+        inputs,
+        out,
+        engine=engine,
+        workers=workers,
+        scheduler=scheduler,
+        patience=patience,
+        shard=part,
+        index=index,
+        show=lambda found: _show(found, task),
     )
-    end(refused, len(images))
 
 
-def _explain_files(
-    explainer: "SSplain",
-    paths: "Sequence[Path]",
-    *,
-    target: int | str | None,
-    card: "ModelCard | None",
-    model: str,
-    out: Path,
-) -> int:
-    """Explain the readable images, sizes together; return how many were refused."""
-    import torch
-
-    from ssplain import report
+def _show(index: "Index", task: "Explaining") -> None:
+    """Print a table of few images, and what was done to them."""
     from ssplain.cli.show import table
-    from ssplain.explain.inputs import as_batch, find_support
-    from ssplain.metrics import kept_and_removed
 
-    images, refused = read_or_refuse(
-        paths, card, check=lambda image: find_support(as_batch(image), explainer.support)
-    )
-    images, places, homeless = _place(out, paths, images)
-    sizes: dict[tuple[int, ...], list[tuple[Path, Tensor]]] = {}
-    for path, image in images:
-        sizes.setdefault(tuple(image.shape), []).append((path, image))
-    rows = []
-    for group in sizes.values():
-        result = explainer.explain(
-            torch.stack([image for _, image in group]),
-            target,  # type: ignore[arg-type]  # checked by SSplain
-        )
-        kept = kept_and_removed(
-            explainer.classifier.model,
-            result,
-            output=explainer.classifier.output,
-            output_kind=explainer.classifier.output_kind,
-        )
-        for i, (path, _) in enumerate(group):
-            folder, source = places[path]
-            report.save(result[i], folder, {"source": source.about(), "model": model})
-            name = folder.relative_to(out).as_posix()
-            rows.append((name, result[i], [float(p[i]) for p in (kept.only, kept.without)]))
+    card = task.card
+    rows = list(index.rows("status = 'done'"))
     if rows:
         table(rows, card.classes if card else None)
-        typer.echo(f"Written to {out}: one folder per image, with overlay.png, mask.png, top5.png.")
-    return refused + homeless
+    resized = sum('"resized": true' in row["measures"] for row in rows)
+    if resized and card is not None:
+        size = f"{card.size[0]}x{card.size[1]}"
+        typer.echo(
+            f"ssplain: {resized} of them resized to {size}, as the model takes them.", err=True
+        )
 
 
-def _place(
-    out: Path, paths: "Sequence[Path]", images: "Sequence[tuple[Path, Tensor]]"
-) -> "tuple[list[tuple[Path, Tensor]], dict[Path, tuple[Path, Source]], int]":
-    """Give each image its folder; those whose place is taken by other files are refused."""
-    folders = Folders(out, common_folder(paths))
-    places, kept, refused = {}, [], 0
-    for path, image in images:
-        try:
-            with told(path, "read", "check the file"):
-                source = Source.of(path)
-            places[path] = (folders.of(source), source)
-        except SSplainError as error:
-            typer.echo(f"ssplain: {error}", err=True)
-            refused += 1
-        else:
-            kept.append((path, image))
-    return kept, places, refused
-
-
-def _settings(name: str | None, card: "ModelCard | None") -> dict[str, Any]:
-    """Return the preset that was asked for, or that fits the model; nothing if there is none."""
-    from ssplain.explain import PRESETS, preset
-
-    if name is not None:
-        return {**preset(name)}
-    return {**preset(card.dataset)} if card is not None and card.dataset in PRESETS else {}
-
-
-def _support(text: str) -> str | float | None:
-    if text == "all":
-        return None
+def _number(text: str) -> str | float:
     try:
         return float(text)
     except ValueError:

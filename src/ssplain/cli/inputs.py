@@ -53,11 +53,9 @@ def number_or_text(text: str | None) -> int | str | None:
 
 def card_of(model: str) -> "ModelCard | None":
     """Return the card of a bundled model or a trained folder; other models have none."""
-    from ssplain.models import card
-    from ssplain.models.card import BUNDLED, CARD
+    from ssplain.models.card import find_card
 
-    has_card = model in BUNDLED or (Path(model) / CARD).is_file()
-    return card(model) if has_card else None
+    return find_card(model)
 
 
 def read_fitting(path: Path, card: "ModelCard | None") -> "Tensor":

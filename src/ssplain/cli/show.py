@@ -1,32 +1,35 @@
 """What commands print: tables on the terminal."""
 
+import json
+import sqlite3
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
-from ssplain.explain import Explanation
 
+def table(rows: Sequence[sqlite3.Row], classes: Sequence[str] | None) -> None:
+    """Print one line per image: opinion, target, what the mask keeps, and what that does.
 
-def table(
-    rows: Sequence[tuple[str, Explanation, Sequence[float]]], classes: Sequence[str] | None
-) -> None:
-    """Print one line per image: opinion, target, what the mask keeps, and what that does."""
+    Args:
+        rows: images of a job's index that are done.
+        classes: names of the classes, if they are known.
+    """
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("image", "prediction", "target"):
         shown.add_column(column, no_wrap=True)
     for column in ("p whole", "kept", "p only mask", "p without"):
         shown.add_column(column, justify="right", no_wrap=True)
-    for name, result, (only, without) in rows:
-        target = int(result.target[0])
+    for row in rows:
+        measures = json.loads(row["measures"])
         shown.add_row(
-            name,
-            _name(int(result.prediction[0]), classes),
-            _name(target, classes),
-            f"{float(result.probabilities[0, target]):.3f}",
-            f"{float(result.kept_share[0]):.1%}",
-            f"{only:.3f}",
-            f"{without:.3f}",
+            row["file"],
+            _name(row["prediction"], classes),
+            _name(row["target"], classes),
+            f"{measures['probability']:.3f}",
+            f"{measures['kept_share']:.1%}",
+            f"{measures['probability_only_mask']:.3f}",
+            f"{measures['probability_without_mask']:.3f}",
         )
     # in a pipe there is no width to fit into; on a terminal, rich asks for it
     console = Console()

@@ -12,12 +12,12 @@ from torch.nn import functional
 from ssplain.errors import SSplainError
 
 MAX_PIXELS = 89_478_485  # where Pillow itself starts to warn of decompression bombs
-_FORMATS = ("PNG", "TIFF", "JPEG", "BMP")
+_FORMATS = ("PNG", "TIFF", "JPEG", "BMP", "GIF")
 _DAMAGE = (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, OverflowError)
 
 
-def read_image(path: str | Path) -> torch.Tensor:
-    """Read a PNG, TIFF, JPEG or BMP file.
+def read_image(path: str | Path, page: int | None = None) -> torch.Tensor:
+    """Read a PNG, TIFF, JPEG, BMP or GIF file.
 
     1-bit, 8-bit, 16-bit, palette and colour images are scaled by their largest possible value;
     32-bit floats must be in [0, 1] already. Pillow reads 16-bit colour with 8 bits. The picture is
@@ -26,6 +26,7 @@ def read_image(path: str | Path) -> torch.Tensor:
 
     Args:
         path: The file.
+        page: Which image of a TIFF that holds several, from 0; such a file is refused without.
 
     Returns:
         The image (C, H, W) in [0, 1] with C = 1 or 3, as 32-bit floats.
@@ -48,7 +49,7 @@ def read_image(path: str | Path) -> torch.Tensor:
         raise SSplainError(f"{path} is empty; save the image again.")
     try:
         with Image.open(path, formats=_FORMATS) as image:
-            _check(image, path)
+            _check(image, path, page)
             values = _values(ImageOps.exif_transpose(image), path)
     except SSplainError:
         raise
@@ -94,11 +95,22 @@ def resize(image: torch.Tensor, size: tuple[int, int]) -> torch.Tensor:
     return scaled[0].clamp(0, 1)
 
 
-def _check(image: Image.Image, path: Path) -> None:
+def _check(image: Image.Image, path: Path, page: int | None) -> None:
+    """Refuse what is no single image of ours, and go to the page that is meant."""
     if image.width * image.height > MAX_PIXELS:
         raise SSplainError(_too_large(path))
+    if image.mode == "CMYK":
+        raise SSplainError(f"{path} is in CMYK, the colours of print; save it as RGB or grey.")
     frames = getattr(image, "n_frames", 1)
-    if frames != 1:
+    if frames != 1 and image.format == "GIF":
+        raise SSplainError(f"{path} is an animation of {frames} images; save the one you mean.")
+    if page is not None:
+        if not 0 <= page < frames:
+            raise SSplainError(f"{path} holds {frames} images, so there is no image {page + 1}.")
+        image.seek(page)
+        if image.width * image.height > MAX_PIXELS:
+            raise SSplainError(_too_large(path))
+    elif frames != 1:
         raise SSplainError(f"{path} holds {frames} images; save the one you mean as its own file.")
 
 

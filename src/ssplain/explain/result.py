@@ -11,16 +11,18 @@ from zipfile import BadZipFile
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.errors import SSplainError
-from ssplain.files import whole_folder, write_whole
+from ssplain.files import npz_bytes, whole_folder, write_whole
 from ssplain.models.fingerprint import hash_tensor
 from ssplain.prox import top_k
 from ssplain.solve import History
 from ssplain.version import __version__
 
 FORMAT = 1
+ARRAYS = "explanation.npz"
 _ARRAYS = ("images", "support", "scores", "mask", "target", "probabilities")
 
 
@@ -100,6 +102,13 @@ class Explanation:
             "shape": list(self.images.shape),
         }
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return everything but the settings as arrays, as `explanation.npz` holds them."""
+        tensors = {name: getattr(self, name) for name in _ARRAYS}
+        tensors |= {f"term_{name}": values for name, values in self.history.terms.items()}
+        tensors |= {name: getattr(self.history, name) for name in ("primal", "dual", "iterations")}
+        return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
+
     def save(self, folder: str | Path) -> None:
         """Write `explanation.npz` and `manifest.json` to a folder, whole or not at all.
 
@@ -111,12 +120,7 @@ class Explanation:
 
     def write_into(self, folder: Path, about: Mapping[str, Any] | None = None) -> None:
         """Write the arrays, then the manifest with what else is known, into an existing folder."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
-        arrays |= {f"term_{name}": values for name, values in self.history.terms.items()}
-        arrays |= {name: getattr(self.history, name) for name in ("primal", "dual", "iterations")}
-        buffer = BytesIO()
-        np.savez_compressed(buffer, **{k: v.detach().cpu().numpy() for k, v in arrays.items()})
-        write_whole(folder / "explanation.npz", buffer.getvalue())
+        write_whole(folder / ARRAYS, npz_bytes(self.arrays()))
         text = json.dumps(self.manifest() | dict(about or {}), indent=2, sort_keys=True) + "\n"
         write_whole(folder / "manifest.json", text.encode())
 
@@ -126,7 +130,7 @@ class Explanation:
         home = Path(folder)
         try:
             manifest = json.loads((home / "manifest.json").read_text())
-            content = BytesIO((home / "explanation.npz").read_bytes())
+            content = BytesIO((home / ARRAYS).read_bytes())
             with np.load(content, allow_pickle=False) as stored:
                 arrays = {name: torch.from_numpy(stored[name]) for name in stored.files}
             terms = {k.removeprefix("term_"): v for k, v in arrays.items() if k.startswith("term_")}

@@ -88,6 +88,20 @@ def card(source: str | Path) -> ModelCard:
     return ModelCard.read(folder_of(source))
 
 
+def find_card(source: str | Path) -> ModelCard | None:
+    """Return the card of a bundled model or a trained folder; other models have none.
+
+    Args:
+        source: As `load` takes it.
+
+    Example:
+        >>> find_card("package.module:function") is None
+        True
+    """
+    has_card = str(source) in BUNDLED or (Path(source) / CARD).is_file()
+    return card(source) if has_card else None
+
+
 def save(model: nn.Module, about: ModelCard, folder: Path) -> None:
     """Write a model's weights and then its card into a folder, each whole or not at all.
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ssplain.explain import Explanation
-from ssplain.files import whole_folder
-from ssplain.report.render import enlarge, mask_view, overlay, top_view, write_png
+from ssplain.files import whole_folder, write_whole
+from ssplain.report.render import enlarge, mask_view, overlay, png_bytes, top_view
 
 
 def save(result: Explanation, folder: str | Path, about: Mapping[str, Any] | None = None) -> None:
@@ -22,13 +22,23 @@ def save(result: Explanation, folder: str | Path, about: Mapping[str, Any] | Non
         folder: where to write.
         about: further entries for the manifest.
     """
+    drawn = pictures(result)
+    with whole_folder(folder) as temporary:
+        for name, content in drawn.items():
+            write_whole(temporary / name, content)
+        result.write_into(temporary, about)
+
+
+def pictures(result: Explanation) -> dict[str, bytes]:
+    """Return the pictures of one explained image as PNG files, by name.
+
+    Args:
+        result: the explanation of one image; take `result[i]` of many.
+    """
     image, scores, support = result.images[0], result.scores[0], result.support[0]
-    pictures = {
+    drawn = {
         "overlay.png": overlay(image, scores, support),
         "mask.png": mask_view(image, result.mask[0]),
         "top5.png": top_view(image, result.top(0.05)[0]),
     }
-    with whole_folder(folder) as temporary:
-        for name, picture in pictures.items():
-            write_png(enlarge(picture), temporary / name)
-        result.write_into(temporary, about)
+    return {name: png_bytes(enlarge(picture)) for name, picture in drawn.items()}

@@ -1,0 +1,224 @@
+"""The task of `ssplain explain`: which pixels of each image the model's decision rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ssplain.data import read_any, resize, size_of
+from ssplain.errors import SSplainError
+from ssplain.explain import PRESETS, Explanation, SSplain, preset
+from ssplain.explain.inputs import find_support, start_mask
+from ssplain.explain.result import ARRAYS
+from ssplain.files import npz_bytes
+from ssplain.metrics import kept_and_removed
+from ssplain.models import ModelCard, fold_batch_norm, load
+from ssplain.models.batching import as_batch, fitting_batch
+from ssplain.models.card import find_card
+from ssplain.report.dicom import dicom_files
+from ssplain.report.save import pictures
+from ssplain.run.task import Files, Item, Result
+
+_SOLVER = ("budget", "norm", "tv_weight", "rho", "lr", "iterations", "start")
+
+
+@dataclass(frozen=True)
+class Explaining:
+    """Explain images with SSplain; what is None comes from the preset, or else the default.
+
+    Attributes:
+        model: as `ssplain.models.load` takes it.
+        architecture: of a weights file.
+        preset: the paper's settings for a data set; None for those of the model's own.
+        target: a class by number or name, or "posterior"; None for the prediction.
+        budget: see `SSplain`, as for all that follow.
+        pictures: whether to draw `overlay.png`, `mask.png` and `top5.png`.
+        dicom: whether images that come from DICOM files are answered in DICOM too.
+    """
+
+    model: str
+    architecture: str | None = None
+    preset: str | None = None
+    target: str | None = None
+    budget: float | None = None
+    norm: str | None = None
+    tv_weight: float | None = None
+    rho: float | None = None
+    lr: float | None = None
+    iterations: int | None = None
+    start: str | None = None
+    support: str | float | None = None
+    tolerance: float | None = None
+    output: int | str | None = None
+    output_kind: str = "auto"
+    batch_size: int | None = None
+    seed: int = 0
+    pictures: bool = False
+    dicom: bool = False
+
+    def about(self) -> dict[str, Any]:
+        """Return settings and the model's fingerprint, without what does not change results."""
+        explainer = self.open().explainer
+        return {
+            "settings": explainer.settings() | {"target": self.target},
+            "model": self.model,
+            "pictures": self.pictures,
+            "dicom": self.dicom,
+        }
+
+    def group(self, item: Item) -> tuple[str, int]:
+        """Put images of one size together, and those with a target of their own apart."""
+        kind = "given" if item.target is not None else ""
+        size = self.card.size if self.card is not None else size_of(item.path, item.page)
+        if not size:
+            return kind, self.batch_size or 1  # what is wrong with it is told when it is read
+        return f"{size} {kind}", self.batch_size or fitting_batch(*size)
+
+    @cached_property
+    def card(self) -> ModelCard | None:
+        """The model's card, if it has one."""
+        return find_card(self.model)
+
+    def open(self) -> "ExplainingWorker":
+        """Load the model, once per process."""
+        return ExplainingWorker(self)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what SSplain is made with."""
+        name = self.preset or (self.card.dataset if self.card else None)
+        chosen: dict[str, Any] = {}
+        if self.preset is not None or name in PRESETS:
+            chosen = {**preset(str(name))}
+        chosen |= {n: v for n in _SOLVER if (v := getattr(self, n)) is not None}
+        if self.support is not None:
+            chosen["support"] = None if self.support == "all" else self.support
+        return chosen
+
+
+class ExplainingWorker:
+    """The model of a task, loaded, and its explainer."""
+
+    def __init__(self, task: Explaining) -> None:
+        self.task, self.card = task, task.card
+        self.explainer = SSplain(
+            fold_batch_norm(load(task.model, task.architecture)),
+            **task.settings(),
+            tolerance=task.tolerance,
+            output=task.output,
+            output_kind=task.output_kind,  # type: ignore[arg-type]  # checked by SSplain
+            batch_size=task.batch_size,
+            seed=task.seed,
+        )
+        # what SSplain would say of each image in turn is said now
+        dot = torch.ones(1, 1, 1, 1)
+        support = self.explainer.support
+        inside = find_support(dot, None if support == "otsu" else support)
+        start_mask(dot, inside, self.explainer.start)
+
+    def read(self, item: Item) -> tuple[Tensor, bool]:
+        """Return the image as the model takes it, and whether its size was changed."""
+        image = read_any(item.path, item.page)
+        if self.card is not None:
+            if len(image) != 1 and self.card.channels == 1:
+                raise SSplainError(
+                    f"{item.given} is in colour and {self.card.name} takes grey images; convert it "
+                    "to grey first."
+                )
+            fitted = resize(image, self.card.size)
+        else:
+            fitted = image
+        find_support(as_batch(fitted), self.explainer.support)
+        return fitted, fitted.shape != image.shape
+
+    def check(self, item: Item, value: tuple[Tensor, bool]) -> None:
+        """Complain about a target or an output that the model does not have."""
+        with self.explainer.ask(value[0], self._targets([item])):
+            pass
+
+    def work(self, items: Sequence[Item], inputs: Sequence[tuple[Tensor, bool]]) -> list[Result]:
+        """Explain images; those of one shape are one batch."""
+        found: dict[int, Result] = {}
+        order = sorted(range(len(items)), key=lambda i: tuple(inputs[i][0].shape))
+        for _, rows in groupby(order, key=lambda i: tuple(inputs[i][0].shape)):
+            some = list(rows)
+            results = self._explain([items[i] for i in some], [inputs[i] for i in some])
+            found |= dict(zip(some, results, strict=True))
+        return [found[i] for i in range(len(items))]
+
+    def _explain(
+        self, items: Sequence[Item], inputs: Sequence[tuple[Tensor, bool]]
+    ) -> list[Result]:
+        images = torch.stack([image for image, _ in inputs])
+        result = self.explainer.explain(images, self._targets(items))
+        kept = kept_and_removed(
+            self.explainer.classifier.model,
+            result,
+            output=self.explainer.classifier.output,
+            output_kind=self.explainer.classifier.output_kind,
+        )
+        only, without, share = (t.tolist() for t in (kept.only, kept.without, result.kept_share))
+        shared = result.manifest() | {"model": self.task.model}
+        hashes, shape = shared["images"], shared["shape"]
+        opinions, targets = result.probabilities.tolist(), result.target.tolist()
+        predictions = result.prediction.tolist()
+        return [
+            Result(
+                numbers={
+                    "prediction": predictions[i],
+                    "target": targets[i],
+                    "probabilities": [round(p, 6) for p in opinions[i]],
+                    "probability": opinions[i][targets[i]],
+                    "probability_only_mask": only[i],
+                    "probability_without_mask": without[i],
+                    "kept_share": share[i],
+                    "resized": inputs[i][1],
+                },
+                files=_Files(result, i, self.task, item),
+                manifest=shared | {"images": hashes[i : i + 1], "shape": [1, *shape[1:]]},
+            )
+            for i, item in enumerate(items)
+        ]
+
+    def _targets(self, items: Sequence[Item]) -> Any:  # noqa: ANN401 - SSplain checks them
+        """Return what to explain: one word for all, or a class for each."""
+        names = [item.target or self.task.target for item in items]
+        if len(set(names)) == 1:
+            return self._class(names[0])
+        found = [self._class(name) for name in names]
+        if any(not isinstance(one, int) for one in found):
+            raise SSplainError(
+                "Images with a class as target do not go together with others; give each a class."
+            )
+        return found
+
+    def _class(self, name: str | None) -> int | str | None:
+        if name is None:
+            return None
+        if name.lstrip("-").isdigit():
+            return int(name)
+        if self.card is not None and name in self.card.classes:
+            return self.card.classes.index(name)
+        return name
+
+
+@dataclass(frozen=True, eq=False)
+class _Files:
+    """The files of one image, made when the writer asks for them."""
+
+    results: Explanation
+    row: int
+    task: Explaining
+    item: Item
+
+    def __call__(self) -> Files:
+        result = self.results[self.row]
+        files = {ARRAYS: npz_bytes(result.arrays())}
+        if self.task.pictures:
+            files |= pictures(result)
+        if self.task.dicom:
+            files |= dicom_files(result, self.item.path, self.item.page, self.task.model)
+        return files

@@ -1,0 +1,211 @@
+"""What a worker does with a batch: read, compute, write; each overlaps with the others.
+
+This runs in this process, in another one, or on another machine. It gets a task and a few paths,
+and gives back a few numbers: images and maps never travel through the driver.
+"""
+
+import hashlib
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ssplain.errors import SSplainError
+from ssplain.names import Source
+from ssplain.run.place import NoRoom, Place
+from ssplain.run.task import Item, Result, Task, Worker
+from ssplain.version import __version__
+
+T = TypeVar("T")
+
+OVERLAP = 32  # from so many images on, a batch is computed in two pieces, so that files overlap
+_computing = threading.Lock()  # a model is frozen while it is asked: one batch at a time
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Images that are worked on together.
+
+    Attributes:
+        task: what to do.
+        items: with which images.
+        root: where results go.
+        revision: of the code that planned it; a worker with other code refuses.
+        at_once: how many images may be in memory, where less than all are known to fit.
+    """
+
+    task: Task
+    items: tuple[Item, ...]
+    root: str
+    revision: str
+    at_once: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one image.
+
+    Attributes:
+        item: the image.
+        error: why it failed; None if it is done.
+        numbers: as in `Result`.
+        bytes: of its files.
+        seconds: its share of the computing.
+    """
+
+    item: Item
+    error: str | None = None
+    numbers: Any = None
+    bytes: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What became of a batch.
+
+    Attributes:
+        outcomes: one for each image.
+        at_once: how many images went at a time, if fewer than asked for fitted into memory.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    at_once: int | None
+
+
+@cache
+def revision() -> str:
+    """Return the version of the package and a hash of the code that results depend on.
+
+    >>> revision() == revision()
+    True
+    """
+    home = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(home.rglob("*.py")):
+        room = path.relative_to(home).parts[0]
+        if room not in {"app", "bench", "cli", "study", "train"}:
+            digest.update(path.relative_to(home).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"{__version__}+{digest.hexdigest()[:12]}"
+
+
+@cache
+def opened(task: Task) -> Worker:
+    """Open a task once per process; call it under the lock of `work`, or before any batch."""
+    return task.open()
+
+
+def work(batch: Batch) -> Worked:
+    """Work on a batch and write its results.
+
+    A bad image fails alone; whatever makes work impossible for all images is raised.
+    """
+    if batch.revision != revision():
+        raise SSplainError(
+            f"This worker has ssplain {revision()} and the job was started with {batch.revision}; "
+            "install the same code on all machines."
+        )
+    with _computing:
+        worker = opened(batch.task)
+    size = batch.at_once or len(batch.items)
+    if size > OVERLAP and size == len(batch.items):
+        size = -(-size // 2)
+    place, fits = Place(batch.root), size
+    with ThreadPoolExecutor(2) as readers, ThreadPoolExecutor(2) as writers:
+        coming = [readers.submit(_read, worker, piece) for piece in _pieces(batch.items, size)]
+        outcomes: list[Outcome] = []
+        written: list[Future[Outcome]] = []
+        for future in coming:
+            read, bad = future.result()
+            outcomes += bad
+            with _computing:
+                for item, result, seconds, fitted in _compute(worker, read, fits):
+                    fits = min(fits, fitted)
+                    if isinstance(result, str):
+                        outcomes.append(Outcome(item, result))
+                    else:
+                        written.append(writers.submit(_write, place, item, result, seconds))
+        outcomes += [future.result() for future in written]
+    halved = fits if fits < size else batch.at_once
+    return Worked(tuple(outcomes), halved)
+
+
+def _read(worker: Worker, items: Sequence[Item]) -> tuple[list[tuple[Item, Any]], list[Outcome]]:
+    good, bad = [], []
+    for item in items:
+        try:
+            good.append((item, worker.read(item)))
+        except SSplainError as error:
+            bad.append(Outcome(item, _named(item, str(error))))
+        except Exception as error:  # noqa: BLE001 - one odd file must not stop the others
+            bad.append(Outcome(item, f"{item.path} cannot be read: {_name(error)}."))
+    return good, bad
+
+
+def _compute(
+    worker: Worker, read: Sequence[tuple[Item, Any]], fits: int
+) -> Iterator[tuple[Item, Result | str, float, int]]:
+    """Yield each image with its result or error, its seconds, and how many fitted at a time.
+
+    Out of memory, the batch is halved; after any other error too, until the image at fault is
+    alone.
+    """
+    waiting = _pieces(read, fits)
+    while waiting:
+        piece = waiting.pop(0)
+        started = time.perf_counter()
+        try:
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always", ResourceWarning)
+                results = worker.work([item for item, _ in piece], [value for _, value in piece])
+        except Exception as error:  # noqa: BLE001 - one odd image must not stop the others
+            if len(piece) == 1:
+                text = str(error) if isinstance(error, SSplainError) else f"{_name(error)}."
+                yield piece[0][0], _named(piece[0][0], text), 0.0, fits
+                continue
+            middle = len(piece) // 2
+            if _no_memory(error):
+                fits = middle
+            waiting = [piece[:middle], piece[middle:], *waiting]
+            continue
+        if any("Out of memory" in str(one.message) for one in told):
+            fits = max(1, len(piece) // 2)  # the explainer has halved it by itself
+        each = (time.perf_counter() - started) / len(piece)
+        for (item, _), result in zip(piece, results, strict=True):
+            yield item, result, each, fits
+
+
+def _write(place: Place, item: Item, result: Result, seconds: float) -> Outcome:
+    source = Source(item.given, item.path, item.sha256).about()
+    if item.page is not None:
+        source["page"] = str(item.page)
+    try:
+        size = place.write(item.where, result.files(), {**result.manifest, "source": source})
+    except NoRoom:
+        raise
+    except SSplainError as error:
+        return Outcome(item, str(error))
+    return Outcome(item, None, result.numbers, size, seconds)
+
+
+def _pieces(things: Sequence[T], size: int) -> list[Sequence[T]]:
+    return [things[at : at + size] for at in range(0, len(things), max(1, size))]
+
+
+def _no_memory(error: Exception) -> bool:
+    # PyTorch's CPU allocator raises a plain RuntimeError
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text
+
+
+def _named(item: Item, text: str) -> str:
+    return text if item.path in text or item.given in text else f"{item.path}: {text}"
+
+
+def _name(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".strip().rstrip(".:")
