@@ -109,6 +109,11 @@ class Question(OpenModel):
             index: from which of them each was made.
         """
         values = self.classifier.take(index).values(images)
+        if images.requires_grad and torch.is_grad_enabled() and not values.requires_grad:
+            raise SSplainError(
+                "The model answers but has no gradient; take an explainer that needs none, such as "
+                "occlusion, lime or kernel-shap, or SSplain, which can estimate it from queries."
+            )
         if values.shape[1] == 1:  # one value speaks for the second of two classes
             other = 1 - values if self.classifier.output_kind == "probs" else -values
             values = torch.cat([other, values], dim=1)

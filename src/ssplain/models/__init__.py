@@ -4,19 +4,27 @@ from ssplain.models.adapter import Classifier, OnBackground, frozen
 from ssplain.models.card import ModelCard, card, save
 from ssplain.models.door import Door, ModelOptions, OpenModel
 from ssplain.models.googlenet import GoogLeNet, fold_batch_norm
+from ssplain.models.heads import AtLeast, Normalised, OneLabel, denormalise
 from ssplain.models.lenet import LeNet5
 from ssplain.models.load import load
+from ssplain.models.onnx import OnnxModel, QueryOnly
 
 __all__ = [
+    "AtLeast",
     "Classifier",
     "Door",
     "GoogLeNet",
     "LeNet5",
     "ModelCard",
     "ModelOptions",
+    "Normalised",
     "OnBackground",
+    "OneLabel",
+    "OnnxModel",
     "OpenModel",
+    "QueryOnly",
     "card",
+    "denormalise",
     "fold_batch_norm",
     "frozen",
     "load",

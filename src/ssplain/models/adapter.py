@@ -117,15 +117,7 @@ class Classifier:
         """Call the model and return its class values `(N, classes)` as they come."""
         with ModelPass(image_convolution=self.image_convolution):
             returned = self.context.call(lambda x, *more: self.model(self._fit(x), *more), images)
-        values = _select(returned, self.output)
-        if values.dim() == 1 and len(values) == len(images):
-            values = values[:, None]
-        if values.dim() != 2 or len(values) != len(images):
-            raise SSplainError(
-                f"The model returned shape {tuple(values.shape)} for {len(images)} images; "
-                f"({len(images)}, classes) is needed: pick or reshape it with output=."
-            )
-        return values
+        return pick_values(returned, self.output, len(images))
 
     def take(self, index: Tensor | slice) -> "Classifier":
         """Return the classifier for images made from some of those that its context is for."""
@@ -249,6 +241,23 @@ def home_of(model: object, images: Tensor) -> dict[str, Any]:
     weight = next(model.parameters(), None) if isinstance(model, nn.Module) else None
     at = images if weight is None or not weight.is_floating_point() else weight
     return {"device": at.device, "dtype": at.dtype}
+
+
+def pick_values(returned: object, output: OutputSelector, images: int) -> Tensor:
+    """Return the values `(images, classes)` in what a model returned.
+
+    >>> pick_values((None, torch.zeros(2)), 1, images=2).shape
+    torch.Size([2, 1])
+    """
+    values = _select(returned, output)
+    if values.dim() == 1 and len(values) == images:
+        values = values[:, None]
+    if values.dim() != 2 or len(values) != images:
+        raise SSplainError(
+            f"The model returned shape {tuple(values.shape)} for {images} images; "
+            f"({images}, classes) is needed: pick or reshape it with output=."
+        )
+    return values
 
 
 def _select(returned: object, output: OutputSelector) -> Tensor:

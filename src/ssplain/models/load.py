@@ -7,6 +7,7 @@ of operators are read.
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ssplain.errors import SSplainError
 from ssplain.models.card import BUNDLED, CARD, WEIGHTS, ModelCard, fingerprint, folder_of
 from ssplain.models.googlenet import AUXILIARY, GoogLeNet
 from ssplain.models.lenet import LeNet5
+from ssplain.models.onnx import OnnxModel
 from ssplain.models.program import read_program
 
 Weights = dict[str, torch.Tensor]
@@ -49,11 +51,13 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
             - a folder that `ssplain train` wrote;
             - a `.safetensors` file of weights, whose network `architecture` names;
             - a `.pt2` file from `torch.export.save`;
-            - `package.module:function`, which is imported and called without arguments, and must
-              return a module, or a function of a batch of images. This runs code of that package,
-              so name only what you trust.
-        architecture: For a `.safetensors` file: "lenet5" or "googlenet". Not needed for the
-            `weights.safetensors` of a folder with a `card.json`.
+            - an `.onnx` file, which answers but has no gradient (`ssplain.models.QueryOnly`);
+            - `package.module:function`, which is imported, from the current folder if it is not
+              installed, and called without arguments; it must return a module, or a function of a
+              batch of images. This runs code of that package, so name only what you trust.
+        architecture: For a `.safetensors` file: "lenet5", "googlenet", or `package.module:function`
+            that returns the network for the weights. Not needed for the `weights.safetensors` of a
+            folder with a `card.json`.
 
     Returns:
         The model in evaluation mode.
@@ -73,6 +77,8 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
         return _from_weights(path, architecture)
     if suffix == ".pt2":
         return read_program(path)
+    if suffix == ".onnx":
+        return OnnxModel(path)
     if _ENTRY.fullmatch(text):
         return _from_entry(text)
     if suffix in _PICKLED:
@@ -84,7 +90,7 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
         )
     raise SSplainError(
         f"There is no model {text!r}; give one of {', '.join(BUNDLED)}, a folder of `ssplain "
-        "train`, a .safetensors or .pt2 file, or package.module:function."
+        "train`, a .safetensors, .pt2 or .onnx file, or package.module:function."
     )
 
 
@@ -99,11 +105,12 @@ def _from_weights(path: Path, architecture: str | None) -> nn.Module:
                 f"{path} is not the file that its {CARD} describes (the SHA-256 differs); restore "
                 "the two together, or train again."
             )
-    if architecture not in ARCHITECTURES:
+    named = architecture is not None and _ENTRY.fullmatch(architecture) is not None
+    if not named and architecture not in ARCHITECTURES:
         found = "no architecture was given" if architecture is None else f"not {architecture!r}"
         raise SSplainError(
             f"{path} holds weights only, so the architecture must be named ({found}); choose one "
-            f"of: {', '.join(ARCHITECTURES)}."
+            f"of: {', '.join(ARCHITECTURES)}, or your own as package.module:function."
         )
     try:
         weights = load_file(path)
@@ -112,8 +119,12 @@ def _from_weights(path: Path, architecture: str | None) -> nn.Module:
             f"{path} is not a readable safetensors file ({error}); save it again with "
             "safetensors.torch.save_file."
         ) from error
-    model = ARCHITECTURES[architecture](weights)
-    weights = {k: v for k, v in weights.items() if not k.startswith(AUXILIARY)}
+    if named:
+        model = _from_entry(str(architecture))
+    else:
+        model = ARCHITECTURES[str(architecture)](weights)
+        weights = {k: v for k, v in weights.items() if not k.startswith(AUXILIARY)}
+    architecture = str(architecture)
     _check_fit(path, architecture, model.state_dict(), weights)
     model.load_state_dict(weights)
     return model.eval()
@@ -141,12 +152,16 @@ def _check_fit(
 
 def _from_entry(entry: str) -> nn.Module:
     module_name, function_name = entry.split(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        # last, so that nothing installed is hidden; for good, as models may import when called
+        sys.path.append(here)
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise SSplainError(
-            f"{entry} cannot be imported ({error}); install the package, or name its folder in "
-            "PYTHONPATH."
+            f"{entry} cannot be imported ({error}); install the package, run this in the folder "
+            "that holds it, or name that folder in PYTHONPATH."
         ) from error
     function = getattr(module, function_name, None)
     if not callable(function):

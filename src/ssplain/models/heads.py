@@ -1,0 +1,153 @@
+"""Models that are not classifiers as classifiers: one label of several, a number and a threshold.
+
+Explanations and measures are about a decision. A head of independent labels makes one for each
+label; a regression makes one where a threshold is set. Both become a model of two classes, 0 for no
+and 1 for yes, which everything in this package understands.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ssplain.errors import SSplainError
+from ssplain.models.adapter import OutputSelector, pick_values
+
+
+class OneLabel(nn.Module):
+    """One label of a multi-label model: is it there (class 1) or not (class 0)?
+
+    Args:
+        model: any model whose values are one logit (or probability) per label.
+        label: which one, from 0.
+        probabilities: whether the values are probabilities.
+        output: which part of what the model returns holds the values.
+
+    >>> labels = OneLabel(nn.Flatten(), 1)
+    >>> labels(torch.tensor([[[[5.0, -2.0, 0.0]]]]))
+    tensor([[ 0., -2.]])
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        label: int,
+        *,
+        probabilities: bool = False,
+        output: OutputSelector = None,
+    ) -> None:
+        super().__init__()
+        self.model, self.label, self.output = model, label, output
+        self.probabilities = probabilities
+
+    def forward(self, images: Tensor, *more: Any) -> Tensor:  # noqa: ANN401
+        """Return two logits, the first of them zero."""
+        values = pick_values(self.model(images, *more), self.output, len(images))
+        if not 0 <= self.label < values.shape[1]:
+            raise SSplainError(
+                f"There is no label {self.label}: the model has {values.shape[1]}, 0 to "
+                f"{values.shape[1] - 1}."
+            )
+        chosen = values[:, [self.label]]
+        if self.probabilities:
+            chosen = torch.logit(chosen, eps=torch.finfo(chosen.dtype).eps)
+        return torch.cat([torch.zeros_like(chosen), chosen], dim=1)
+
+
+class AtLeast(nn.Module):
+    r"""A regression as a decision: is the number at least the threshold (class 1)?
+
+    The logit of class 1 is \((f(X) - t) / s\): the scale s says how far beyond the threshold the
+    answer is clear (at t + 2s the probability of class 1 is 0.88).
+
+    Args:
+        model: any model that returns a number per image, or several.
+        threshold: t.
+        scale: s, for example the model's usual error.
+        number: which one, if it returns several.
+        output: which part of what the model returns holds the numbers.
+
+    >>> severe = AtLeast(lambda x: x.flatten(1), threshold=5.0)
+    >>> severe(torch.tensor([[[[7.0]]], [[[4.0]]]]))
+    tensor([[ 0.,  2.],
+            [ 0., -1.]])
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        threshold: float,
+        scale: float = 1.0,
+        *,
+        number: int = 0,
+        output: OutputSelector = None,
+    ) -> None:
+        super().__init__()
+        if not scale > 0:
+            raise SSplainError(f"scale={scale!r} does not work; give a number above 0.")
+        self.model, self.threshold, self.scale = model, threshold, scale
+        self.number, self.output = number, output
+
+    def forward(self, images: Tensor, *more: Any) -> Tensor:  # noqa: ANN401
+        """Return two logits, the first of them zero."""
+        values = pick_values(self.model(images, *more), self.output, len(images))
+        if not 0 <= self.number < values.shape[1]:
+            raise SSplainError(
+                f"There is no number {self.number}: the model returns {values.shape[1]} per image."
+            )
+        logit = (values[:, [self.number]] - self.threshold) / self.scale
+        return torch.cat([torch.zeros_like(logit), logit], dim=1)
+
+
+class Normalised(nn.Module):
+    r"""A model for normalised images as one for images in [0, 1]: \(f((X - m) / s)\).
+
+    With it, black stays zero, pictures show the image as it is, and nothing has to be undone.
+
+    Args:
+        model: any model that was trained on normalised images.
+        mean: m, one number or one per channel.
+        std: s, likewise.
+
+    >>> Normalised(nn.Flatten(), 0.5, 0.25)(torch.ones(1, 1, 1, 1))
+    tensor([[2.]])
+    """
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(
+        self, model: nn.Module, mean: float | Sequence[float], std: float | Sequence[float]
+    ) -> None:
+        super().__init__()
+        self.model = model
+        for name, given in (("mean", mean), ("std", std)):
+            self.register_buffer(name, _per_channel(given, name))
+        if not bool((self.std > 0).all()):
+            raise SSplainError("A std is not above 0; give what the images were divided by.")
+        if len(self.mean) > 1:
+            self.image_channels = len(self.mean)
+
+    def forward(self, images: Tensor, *more: Any) -> Any:  # noqa: ANN401 - whatever it returns
+        """Return what the model says about the normalised images."""
+        return self.model((images - self.mean.to(images)) / self.std.to(images), *more)
+
+
+def denormalise(
+    images: Tensor, mean: float | Sequence[float], std: float | Sequence[float]
+) -> Tensor:
+    """Return normalised images as they look, in [0, 1].
+
+    >>> denormalise(torch.tensor([[[-2.0, 2.0]]]), 0.5, 0.25)
+    tensor([[[0., 1.]]])
+    """
+    scale, shift = (_per_channel(given, "mean or std").to(images) for given in (std, mean))
+    return (images * scale + shift).clamp(0, 1)
+
+
+def _per_channel(given: float | Sequence[float], name: str) -> Tensor:
+    numbers = torch.as_tensor(given, dtype=torch.get_default_dtype()).reshape(-1, 1, 1)
+    if len(numbers) not in (1, 3) or not bool(torch.isfinite(numbers).all()):
+        raise SSplainError(f"{name}={given!r} does not work; give one number, or one per channel.")
+    return numbers
