@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,32 @@ def test_published_googlenet_weights_load_with_their_classes(tmp_path: Path) -> 
     save_file(weights, tmp_path / "googlenet.safetensors")
     model = load(tmp_path / "googlenet.safetensors", "googlenet")
     assert model(torch.zeros(1, 3, 64, 64)).shape == (1, 7)
+
+
+class TestCurrentFolder:
+    def test_an_entry_is_found_where_the_user_is(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "mynets_here.py").write_text(
+            "from torch import nn\ndef build():\n    return nn.Sequential(nn.Flatten(), "
+            "nn.Linear(4, 2))\n"
+        )
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.path", [p for p in sys.path if p])
+        assert load("mynets_here:build")(torch.zeros(1, 1, 2, 2)).shape == (1, 2)
+
+    def test_weights_of_any_architecture(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "mynets_there.py").write_text(
+            "from torch import nn\ndef build():\n    return nn.Linear(4, 2)\n"
+        )
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.path", [p for p in sys.path if p])
+        net = torch.nn.Linear(4, 2)
+        save_file(net.state_dict(), tmp_path / "mine.safetensors")
+        found = load("mine.safetensors", "mynets_there:build")
+        assert torch.equal(found(torch.ones(1, 4)), net(torch.ones(1, 4)))
+        save_file(torch.nn.Linear(3, 2).state_dict(), tmp_path / "other.safetensors")
+        with pytest.raises(SSplainError, match="does not fit mynets_there:build: weight has shape"):
+            load("other.safetensors", "mynets_there:build")

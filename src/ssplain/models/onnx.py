@@ -47,6 +47,15 @@ class QueryOnly(nn.Module):
             return self.function(images.detach())
 
 
+def is_query_only(model: object) -> bool:
+    """Tell whether a model, or one inside it, answers without a gradient.
+
+    >>> is_query_only(nn.Sequential(QueryOnly(len)))
+    True
+    """
+    return isinstance(model, nn.Module) and any(isinstance(m, QueryOnly) for m in model.modules())
+
+
 class OnnxModel(QueryOnly):
     """A classifier in an ONNX file, run by onnxruntime on the CPU.
 
@@ -95,7 +104,10 @@ class OnnxModel(QueryOnly):
             found = self.session.run(self.outputs, {self.input: filled})
         except Exception as error:  # its errors share no public class
             raise RuntimeError(str(error).splitlines()[0]) from error
-        return {name: value[: len(images)] for name, value in zip(self.outputs, found, strict=True)}
+        return {
+            name: np.atleast_1d(value)[: len(images)]
+            for name, value in zip(self.outputs, found, strict=True)
+        }
 
 
 def _session(path: Path) -> Any:  # noqa: ANN401 - onnxruntime ships no types

@@ -9,11 +9,13 @@ Knows objectives and constraints, not networks: a `Term` gives a value and a gra
 from ssplain.solve.admm import ADMM, Solution
 from ssplain.solve.history import History
 from ssplain.solve.problem import Constraint, Term, TotalVariation
+from ssplain.solve.queries import ByQueries
 from ssplain.solve.sets import Box, L0Ball, L1Ball
 
 __all__ = [
     "ADMM",
     "Box",
+    "ByQueries",
     "Constraint",
     "History",
     "L0Ball",
