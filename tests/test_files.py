@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from ssplain.errors import SSplainError
-from ssplain.files import is_ours, require_free, require_writable, whole_folder, write_whole
+from ssplain.files import (
+    OwnFiles,
+    is_ours,
+    require_free,
+    require_writable,
+    whole_folder,
+    write_whole,
+)
 
 
 def snapshot(folder: Path) -> dict[str, bytes | None]:
@@ -167,3 +174,37 @@ def test_a_place_that_cannot_be_written_is_one_sentence(place: str) -> None:
 def test_checking_a_place_leaves_nothing(tmp_path: Path) -> None:
     require_writable(tmp_path / "deep" / "out")
     assert not list(tmp_path.iterdir())
+
+
+class TestOwnFiles:
+    def test_ours_are_written_over_and_the_rest_stays(self, tmp_path: Path) -> None:
+        (tmp_path / "thesis.txt").write_text("years of work")
+        for content in (b"one", b"two"):
+            OwnFiles(tmp_path).write({"maps.npz": content})
+        assert (tmp_path / "maps.npz").read_bytes() == b"two"
+        assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+    @pytest.mark.parametrize("kind", ["foreign", "changed", "folder", "link", "dangling"])
+    def test_anything_else_stops_all_of_it(self, tmp_path: Path, kind: str) -> None:
+        target = tmp_path / "maps.npz"
+        if kind == "changed":
+            OwnFiles(tmp_path).write({"maps.npz": b"one"})
+            target.write_bytes(b"one, annotated")
+        elif kind == "foreign":
+            target.write_bytes(b"years of work")
+        elif kind == "folder":
+            target.mkdir()
+        else:
+            (tmp_path / "thesis.txt").write_text("years of work")
+            target.symlink_to(tmp_path / ("thesis.txt" if kind == "link" else "nowhere"))
+        before = snapshot(tmp_path)
+        with pytest.raises(SSplainError, match=r"maps\.npz"):
+            OwnFiles(tmp_path).write({"picture.png": b"new", "maps.npz": b"new"})
+        assert snapshot(tmp_path) == before
+
+    @pytest.mark.parametrize("record", ["[]", "{", '{"maps.npz": null}'])
+    def test_a_record_that_cannot_be_read_owns_nothing(self, tmp_path: Path, record: str) -> None:
+        (tmp_path / OwnFiles.RECORD).write_text(record)
+        (tmp_path / "maps.npz").mkdir()
+        with pytest.raises(SSplainError, match=r"maps\.npz"):
+            OwnFiles(tmp_path).write({"maps.npz": b"new"})

@@ -12,7 +12,7 @@ import shutil
 import struct
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
@@ -76,6 +76,50 @@ def write_whole(path: str | Path, content: bytes) -> None:
             temporary.unlink(missing_ok=True)
 
 
+class OwnFiles:
+    """Files of ours in a folder that may hold other people's too, such as `--out` of a command.
+
+    What we write is noted in `.ssplain.json` there; a file is written over only if it is noted and
+    still as we left it.
+
+    Args:
+        home: the folder, which need not exist yet.
+
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     OwnFiles(home).write({"a.txt": b"done"})
+    ...     OwnFiles(home).write({"a.txt": b"done again"})
+    ...     (Path(home) / "a.txt").read_bytes()
+    b'done again'
+    """
+
+    RECORD = ".ssplain.json"
+
+    def __init__(self, home: str | Path) -> None:
+        self.home = Path(home)
+
+    def require_free(self, names: Iterable[str]) -> None:
+        """Complain if a file of one of these names is not ours; call it before long work too."""
+        noted = read_manifest(self.home, self.RECORD)
+        for name in names:
+            path = self.home / name
+            found = _hash_or_none(path)
+            if os.path.lexists(path) and (found is None or noted.get(name) != found):
+                raise SSplainError(
+                    f"{path} was not written by ssplain, or was changed since; it is left as it "
+                    "is: move it, or give another folder."
+                )
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Write files, each whole or not at all; none of them if one would hit another's file."""
+        self.require_free(files)
+        for name, content in files.items():
+            write_whole(self.home / name, content)
+        noted = read_manifest(self.home, self.RECORD)
+        noted |= {name: hash_bytes(content) for name, content in files.items()}
+        text = json.dumps(noted, indent=2, sort_keys=True) + "\n"
+        write_whole(self.home / self.RECORD, text.encode())
+
+
 def is_ours(folder: Path) -> bool:
     """Say whether a folder is a result of ours and holds nothing else, every file as written.
 
@@ -90,14 +134,14 @@ def is_ours(folder: Path) -> bool:
     return found is not None and found == listed
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path, name: str = MANIFEST) -> dict[str, Any]:
     """Return the manifest of a folder; an empty one if there is none that can be read.
 
     >>> read_manifest(Path("nowhere"))
     {}
     """
     try:
-        content = json.loads((folder / MANIFEST).read_bytes())
+        content = json.loads((folder / name).read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
@@ -217,6 +261,14 @@ def hash_file(path: str | Path) -> str:
     """Return the SHA-256 of a file's content."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _hash_or_none(path: Path) -> str | None:
+    """Return the hash of a file; None if it is none, or cannot be read."""
+    try:
+        return None if path.is_symlink() or not path.is_file() else hash_file(path)
+    except OSError:
+        return None
 
 
 def _seal(folder: Path) -> None:
