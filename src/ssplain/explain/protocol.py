@@ -14,6 +14,7 @@ from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
 from ssplain.explain.targets import Target, resolve_target
 from ssplain.models.adapter import Classifier
+from ssplain.models.company import in_fitting_company
 from ssplain.models.context import Fill, Images, as_tensor
 from ssplain.models.door import Door, ModelOptions, OpenModel
 
@@ -95,11 +96,13 @@ class Question(OpenModel):
         target: `(N,)`, the explained classes.
         weights: `(N, classes)`, how much each class counts; one-hot for a single target.
         progress: told what is done and to do, if anybody listens.
+        batching: how the images go through the model, in words; see `in_fitting_company`.
     """
 
     target: Tensor
     weights: Tensor
     progress: Progress | None = None
+    batching: str = ""
 
     def answer(self, images: Tensor, index: Tensor | slice) -> Tensor:
         """Return the model's own value (logit or probability) of the target.
@@ -192,6 +195,9 @@ class Attributor(ABC):
 
     # whether the channels that the model takes are scored one by one; otherwise grey stays grey
     per_channel: ClassVar[bool] = True
+    # whether a gradient's last bit can change the map; then images go together only where each
+    # gets the bits that it gets alone
+    follows_bits: ClassVar[bool] = False
 
     def __init__(
         self, model: Callable[..., Any], *, seed: int = 0, **options: Unpack[ModelOptions]
@@ -284,7 +290,8 @@ class Attributor(ABC):
         arguments: object = None,
     ) -> Iterator[Question]:
         """Open the question of these images; the model is frozen until it is closed."""
-        with self.door.open(inputs, fill=fill, arguments=arguments) as opened:
+        with self.door.open(inputs, fill=fill, arguments=arguments) as found:
+            opened, batching = in_fitting_company(found) if self.follows_bits else (found, "")
             chosen, weights = resolve_target(target, opened.probabilities)
             images = opened.each_channel() if self.per_channel else opened.images
             yield Question(
@@ -295,6 +302,7 @@ class Attributor(ABC):
                 chosen,
                 weights,
                 progress,
+                batching,
             )
 
 

@@ -109,6 +109,7 @@ class SSplain(Attributor):
     """
 
     per_channel: ClassVar[bool] = False  # all channels share one mask
+    follows_bits: ClassVar[bool] = True  # Adam follows the sign of the smallest gradient
 
     def __init__(
         self,
@@ -210,7 +211,8 @@ class SSplain(Attributor):
             target=question.target.to(back),
             probabilities=question.probabilities.to(back),
             history=History.cat(histories).to(back),
-            settings=self.settings() | {"target": _describe_target(target)},
+            settings=self.settings()
+            | {"target": _describe_target(target), "batching": question.batching},
         )
 
     def _solve(

@@ -149,9 +149,10 @@ class Classifier:
         """Give the images the channels that the model takes, laid out as convolutions like it."""
         wanted = self.channels or first_channels(self.model) or images.shape[1]
         if images.shape[1] not in (1, wanted):
+            fitting = "grey images" if wanted == 1 else f"images of {wanted} channels, or grey ones"
             raise SSplainError(
                 f"The images have {images.shape[1]} channels and the model takes {wanted}; "
-                f"give images of {wanted} or 1 channel(s), or set channels=."
+                f"give {fitting}, or set channels=."
             )
         if wanted == 1:
             return images
@@ -213,7 +214,7 @@ def first_channels(model: object) -> int | None:
             known = getattr(module, "image_channels", None)
             if isinstance(known, int):
                 return known
-            if isinstance(module, nn.Conv2d):
+            if isinstance(module, nn.Conv2d | nn.ConvTranspose2d):
                 return module.in_channels
     return None
 

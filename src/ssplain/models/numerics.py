@@ -1,9 +1,9 @@
-"""Two numerical traps on the way from image to gradient, closed.
+"""Numerical traps on the way from image to gradient, closed.
 
 Adam divides the gradient by its own size, so a mask sees the sign and the relative size of a
 gradient, however small it is. Rounding that nobody notices elsewhere then moves pixels by whole
-steps. Both traps were measured on LeNet-5: without these functions, up to a third of the maps
-changed visibly with the batch size.
+steps. Measured: without these functions, up to a third of LeNet-5's maps changed visibly with the
+batch size; of a small colour network, 5 of 12.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import conv2d, linear, pad
+from torch.nn.functional import batch_norm, conv2d, linear, pad
 from torch.overrides import TorchFunctionMode
 
 from ssplain.models.convolution import convolve
@@ -19,6 +19,9 @@ from ssplain.models.convolution import convolve
 # Matrix products of fewer rows than this are summed in another order than those of more (measured:
 # up to 11 rows with 2 threads); 32 leaves a margin.
 ROWS = 32
+# PyTorch convolves a single image of up to this many values by another library than two images
+# (ConvParams::use_mkldnn in its Convolution.cpp).
+SMALL = 20_480
 CONVOLUTION = 7  # arguments with which a layer calls conv2d
 
 
@@ -53,10 +56,17 @@ class LogSoftmax(torch.autograd.Function):
 class ModelPass(TorchFunctionMode):
     """Within this context, the layers of any model are computed as explainers need it.
 
-    A linear layer treats each row alike, however many there are: libraries add up short matrix
-    products in another order than long ones, so an image alone and the same image in a batch get
-    slightly different values. Short ones are padded with zero rows. A convolution of images has a
-    faster way back, see `ssplain.models.convolution`.
+    An image alone and the same image in a batch get the same values and gradients, bit by bit:
+
+    - Libraries add up matrix products of few rows in another order than those of many: a linear
+      layer's rows are padded with zeros.
+    - PyTorch hands a small image alone to another library than two of them: it is convolved in the
+      company of an empty one.
+    - PyTorch 2.13's gradient of batch normalisation is wrong, not just rounded, when a single
+      image's gradient and values are laid out differently, as they are behind an average over all
+      pixels: in evaluation mode it is a scale and a shift, and computed as such.
+
+    A convolution of images has a faster way back, see `ssplain.models.convolution`.
 
     Args:
         image_convolution: whether to take that way.
@@ -78,10 +88,53 @@ class ModelPass(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the function returns
-        if func is linear and args[0].dim() == 2 and len(args[0]) < ROWS:
-            rows = len(args[0])
-            padded = pad(args[0], (0, 0, 0, ROWS - rows))
-            return func(padded, *args[1:], **(kwargs or {}))[:rows]
-        if self.image_convolution and func is conv2d and len(args) == CONVOLUTION and not kwargs:
-            return convolve(*args)
+        if func is linear:
+            return _linear(*args, **(kwargs or {}))
+        if func is batch_norm:
+            return _batch_norm(*args, **(kwargs or {}))
+        if func is conv2d:
+            if self.image_convolution and len(args) == CONVOLUTION and not kwargs:
+                return _in_company(convolve, *args)
+            return _in_company(conv2d, *args, **(kwargs or {}))
         return func(*args, **(kwargs or {}))
+
+
+def _linear(given: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return a linear layer's values, however many rows there are."""
+    rows = given.reshape(-1, given.shape[-1])
+    short = ROWS - len(rows)
+    padded = pad(rows, (0, 0, 0, short)) if short > 0 else rows
+    values = linear(padded, weight, bias)[: len(rows)]
+    return values.reshape(*given.shape[:-1], len(weight))
+
+
+def _in_company(
+    convolution: Callable[..., Tensor],
+    images: Tensor,
+    *args: Any,  # noqa: ANN401 - as the layer calls it
+    **kwargs: Any,  # noqa: ANN401
+) -> Tensor:
+    """Convolve images; a small one alone is given an empty second one."""
+    alone = images.dim() == 4 and len(images) == 1 and images.numel() <= SMALL
+    if not alone or images.device.type != "cpu":
+        return convolution(images, *args, **kwargs)
+    return convolution(torch.cat([images, torch.zeros_like(images)]), *args, **kwargs)[:1]
+
+
+def _batch_norm(  # noqa: PLR0917 - the arguments of batch_norm
+    given: Tensor,
+    mean: Tensor | None,
+    variance: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Scale and shift by known statistics; anything else is left to PyTorch."""
+    if training or mean is None or variance is None:
+        return batch_norm(given, mean, variance, weight, bias, training, momentum, eps)
+    scale = (variance + eps).rsqrt() * (1 if weight is None else weight)
+    shift = (0 if bias is None else bias) - mean * scale
+    shape = (-1,) + (1,) * (given.dim() - 2)
+    return given * scale.reshape(shape).to(given) + shift.reshape(shape).to(given)

@@ -1,0 +1,98 @@
+"""An image's map depends neither on the size of the batch nor on the images around it."""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from torch import nn
+
+import ssplain
+from ssplain import SSplain
+from ssplain.models.door import Door
+from tests.explain.networks import Attention, networks
+from tests.explain.small import pictures
+
+Network = tuple[nn.Module, tuple[int, int, int]]
+
+
+def check_independence(network: Network) -> None:
+    model, (channels, height, width) = network
+    images = pictures(7, channels, (height, width))
+    whole = SSplain(model, iterations=4).explain(images)
+    for size in (1, 2, 3):
+        part = SSplain(model, iterations=4, batch_size=size).explain(images)
+        assert torch.equal(part.scores, whole.scores), (size, whole.settings["batching"])
+        assert torch.equal(part.probabilities, whole.probabilities)
+    turned = SSplain(model, iterations=4).explain(images.flip(0), "posterior")
+    alone = SSplain(model, iterations=4).explain(images[2], "posterior")
+    assert torch.equal(turned.scores[4:5], alone.scores), whole.settings["batching"]
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(networks())
+def test_maps_are_the_same_to_the_bit(network: Network) -> None:
+    check_independence(network)
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@given(networks())
+def test_maps_of_many_networks_are_the_same_to_the_bit(network: Network) -> None:
+    check_independence(network)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(networks())
+def test_gradients_are_right_for_one_image_as_for_many(network: Network) -> None:
+    model, (channels, height, width) = network
+    images = pictures(3, channels, (height, width))
+    for rows in (images[:1], images):
+        slopes = []
+        for kind in (torch.float32, torch.float64):
+            with Door(model.to(kind)).open(rows.to(kind)) as opened:
+                leaf = opened.images.clone().requires_grad_()
+                opened.classifier.values(leaf).square().sum().backward()  # type: ignore[no-untyped-call]
+            assert leaf.grad is not None
+            slopes.append(leaf.grad.double())
+        model.float()
+        scale = float(slopes[1].abs().max()) + 1e-6
+        torch.testing.assert_close(slopes[0], slopes[1], rtol=0, atol=1e-4 * scale)
+
+
+def test_batch_norm_behind_an_average_has_the_right_gradient() -> None:
+    """PyTorch's own is wrong for a single image here; this is why ours is used."""
+    torch.manual_seed(0)
+    layers = (nn.Conv2d(1, 6, 3), nn.BatchNorm2d(6), nn.GELU(), nn.AdaptiveAvgPool2d(1))
+    model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(6, 2)).eval()
+    images = torch.rand(2, 1, 8, 8)
+    slopes = []
+    for rows in (images[:1], images):
+        with Door(model).open(rows) as opened:
+            leaf = opened.images.clone().requires_grad_()
+            opened.classifier.values(leaf)[:, 0].sum().backward()  # type: ignore[no-untyped-call]
+        assert leaf.grad is not None
+        slopes.append(leaf.grad[0])
+    torch.testing.assert_close(slopes[0], slopes[1], rtol=1e-4, atol=1e-7)
+
+
+class TestBatching:
+    def test_known_layers_go_together(self) -> None:
+        images, _ = ssplain.data.bundled("mnist")
+        result = SSplain(ssplain.models.load("lenet5-mnist"), iterations=1).explain(images[:3])
+        assert result.settings["batching"] == "together, each image as if alone"
+
+    def test_others_go_one_by_one_and_the_result_says_why(self) -> None:
+        torch.manual_seed(0)
+        calls: list[int] = []
+        model = Attention(1, 8, 4, 1, first=True).eval()
+        model.register_forward_hook(lambda _m, given, _o: calls.append(len(given[0])))
+        result = SSplain(model, iterations=2).explain(pictures(5, 1, (8, 8)))
+        assert result.settings["batching"].startswith("one image at a time, since the model uses")
+        assert "layer_norm" in result.settings["batching"]
+        assert calls.count(1) >= 5 * 2
+
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch.jit is, its users are not
+    def test_scripted_models_are_looked_into(self) -> None:
+        layers = nn.Sequential(nn.Flatten(), nn.GELU())
+        model = torch.jit.trace(layers, torch.zeros(2, 1, 2, 2))  # type: ignore[no-untyped-call]
+        result = SSplain(model, iterations=1).explain(pictures(2, 1, (2, 2)).clamp(min=0.1))
+        assert "gelu" in result.settings["batching"]
