@@ -43,11 +43,11 @@ def bomb(side: int) -> bytes:
     return png(side, side, body)
 
 
-def frames() -> bytes:
-    """Return a TIFF file of several images."""
+def frames(kind: str = "TIFF") -> bytes:
+    """Return a file of several images."""
     buffer = io.BytesIO()
-    pages = [Image.new("L", (8, 8), 9) for _ in range(3)]
-    pages[0].save(buffer, "TIFF", save_all=True, append_images=pages[1:])
+    pages = [Image.new("L", (8, 8), 9 * at) for at in range(3)]
+    pages[0].save(buffer, kind, save_all=True, append_images=pages[1:])
     return buffer.getvalue()
 
 
@@ -86,7 +86,7 @@ REFUSED: dict[str, bytes] = {
     "bomb-25-megapixels.png": bomb(5_000),
     "frames.tif": frames(),
     "icon.ico": picture("ICO", (32, 32)),
-    "moving.gif": picture("GIF"),
+    "moving.gif": frames("GIF"),
     "empty-dicom.dcm": bytes(128) + b"DICM",
     "false-dicom.dcm": bytes(128) + b"DICM" + b"\xff" * 500,
     "black.png": picture()[:0] + png(28, 28, zlib.compress(bytes(29 * 28))),

@@ -63,7 +63,8 @@ def test_pictures_a_table_and_a_line_for_each_image(bar: Path, ring: Path, tmp_p
     (row,) = table(out / "ring-branches.csv")
     assert float(row["asd_px"]) == pytest.approx(4, rel=0.05)
     assert float(row["mean_curvature_per_px"]) == pytest.approx(1 / 30, rel=0.05)
-    assert (row["tortuosity"], row["generation"], row["curvature_variant"]) == ("", "1", "robust")
+    assert (row["arc_over_chord"], row["tortuosity"], row["generation"]) == ("", "", "1")
+    assert (row["curvature_variant"], row["threshold"]) == ("robust", "0.0")
     with Image.open(out / "bar-width.png") as picture:
         assert min(picture.size) > 300
 
@@ -73,8 +74,21 @@ def test_the_threshold_takes_noise_away(bar: Path, tmp_path: Path) -> None:
     Image.fromarray(noisy).save(tmp_path / "noisy.png")
     out = tmp_path / "out"
     run(tmp_path / "noisy.png", "--out", out, "--threshold", 0.1)
-    run(bar, "--out", out)
-    assert table(out / "noisy-branches.csv") == table(out / "bar-branches.csv")
+    assert "black" not in run(bar, "--out", out)
+    noisy_rows, rows = table(out / "noisy-branches.csv"), table(out / "bar-branches.csv")
+    assert noisy_rows == [row | {"threshold": "0.1"} for row in rows]
+
+
+def test_a_ground_that_is_not_black_is_said(ring: Path, tmp_path: Path) -> None:
+    Image.fromarray(read(ring)).save(tmp_path / "lossy.jpg", quality=75)
+    Image.fromarray(read(ring)).save(tmp_path / "palette.gif")
+    output = run(tmp_path / "lossy.jpg", tmp_path / "palette.gif", "--out", tmp_path)
+    lossy, palette = output.splitlines()
+    assert "1 branch" in lossy
+    assert "the ground is not black: values up to " in lossy
+    assert "black" not in palette
+    assert float(table(tmp_path / "lossy-branches.csv")[0]["threshold"]) > 0
+    assert table(tmp_path / "palette-branches.csv")[0]["threshold"] == "0.0"
 
 
 def test_an_empty_image_has_no_vessels(tmp_path: Path) -> None:
@@ -120,16 +134,66 @@ def test_scale_and_eigenvector_of_the_curvature_can_be_chosen(ring: Path, tmp_pa
 
 
 def test_mistakes_are_told_in_one_sentence(bar: Path, tmp_path: Path) -> None:
-    colour = tmp_path / "colour.png"
-    Image.fromarray(np.random.default_rng(0).integers(0, 255, (9, 9, 3), np.uint8)).save(colour)
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
     for words, message in (
-        ((colour, "--out", tmp_path), "colour.png: A vessel image has the shape"),
         ((bar, bar, "--out", tmp_path), "Several images are named bar "),
         ((bar, "--out", tmp_path, "--method", "magic"), "no tracing method 'magic'"),
         ((bar, "--out", tmp_path, "--truth", bar, "--truth", bar), "2 files of truth"),
         ((bar, "--out", tmp_path, "--sigma", "wide"), "or 'local', not 'wide'"),
         ((bar, "--out", tmp_path, "--axis", "long"), "'long'; choose one of: alg, abs"),
-        ((tmp_path / "none.png", "--out", tmp_path), "does not exist"),
+        ((bar, "--out", tmp_path, "--threshold", 2), "at least 0 and below 1, not 2.0"),
+        (("none.png", "--out", taken), "taken exists and is not a folder"),  # before any work
+        (("none.png", "--out", taken / "below"), "taken"),
     ):
         with pytest.raises(SSplainError, match=message):
             run(*words)
+
+
+def test_bad_files_are_named_and_the_rest_goes_on(bar: Path, ring: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    colour = tmp_path / "colour.png"
+    Image.fromarray(rng.integers(0, 255, (90, 90, 3), np.uint8)).save(colour)
+    inverted = tmp_path / "inverted.png"
+    Image.fromarray(255 - read(bar)).save(inverted)
+    words = tmp_path / "words.png"
+    words.write_text("no image")
+    bad = {
+        tmp_path / "none.png": "does not exist",
+        colour: "A vessel image has the shape",
+        inverted: "of the image would be vessel",
+        words: "is not an image",
+    }
+    out = tmp_path / "out"
+    order = [str(path) for path in (colour, bar, inverted, words, ring, tmp_path / "none.png")]
+    result = CliRunner().invoke(app, [*order, "--out", str(out)], catch_exceptions=False)
+    assert result.exit_code == 2
+    told = result.stderr.splitlines()
+    for path, complaint in bad.items():
+        (line,) = (line for line in told if str(path) in line)
+        assert complaint in line
+    assert "4 of 6 images were refused" in told[-1]
+    assert [line.split(":")[0] for line in result.stdout.splitlines()] == [str(bar), str(ring)]
+    assert len(list(out.iterdir())) == 6
+
+
+def test_truth_of_another_image_is_a_bad_file(bar: Path, ring: Path, tmp_path: Path) -> None:
+    for name, shape in (("bar", (40, 120)), ("ring", (9, 9))):
+        ids = np.full(shape, -1, dtype=np.int32)
+        planted = {"width": np.array([5.0]), "curvature": np.array([0.0])}
+        Planted(ids, planted).save(tmp_path / f"{name}.npz")
+    truth = [word for name in ("bar", "ring") for word in ("--truth", tmp_path / f"{name}.npz")]
+    command = [str(word) for word in (bar, ring, "--out", tmp_path / "out", *truth)]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert result.exit_code == 2
+    assert "ring.png: The planted truth has the shape (9, 9)" in result.stderr
+    assert "bar.png: 1 branch" in result.stdout
+
+
+def test_a_full_disk_is_told(bar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(SSplainError, match=r"bar-width.png cannot be written \(No space left"):
+        run(bar, "--out", tmp_path / "out")

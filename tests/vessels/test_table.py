@@ -116,6 +116,7 @@ def test_a_row_has_every_measure_and_none_for_what_is_not_measured(
     assert row["asd_px"] == pytest.approx(branch.asd, abs=0.001)
     assert row["calibre_px"] == pytest.approx(branch.calibre, abs=0.001)
     assert row["mean_curvature_per_px"] == pytest.approx(branch.mean_curvature, abs=1e-5)
+    assert row["arc_over_chord"] is None
     assert row["tortuosity"] is None
     assert (row["curvature_variant"], row["generation"]) == ("raw", 1)
     assert (row["curvature_axis"], row["curvature_scale"], row["counted"]) == (

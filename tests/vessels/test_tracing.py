@@ -23,7 +23,7 @@ def test_straight_bars(phantoms: SimpleNamespace, width: int, degrees: int) -> N
     (branch,) = trace(phantoms.bar(width, degrees)).branches
     assert branch.asd == pytest.approx(width, rel=0.03)
     assert branch.length == pytest.approx(150, rel=0.02)
-    assert branch.tortuosity == pytest.approx(1, abs=0.03)
+    assert branch.arc_over_chord == pytest.approx(1, abs=0.03)
 
 
 @pytest.mark.parametrize("degrees", [45, 135])
@@ -87,6 +87,7 @@ def test_rings_are_closed(phantoms: SimpleNamespace, radius: float, half: float)
     assert branch.length == pytest.approx(2 * math.pi * radius, rel=0.01)
     assert branch.asd == pytest.approx(2 * half, rel=0.01)
     assert branch.mean_curvature == pytest.approx(1 / radius, rel=0.05)
+    assert math.isnan(branch.arc_over_chord)
     assert math.isnan(branch.tortuosity)
     assert nx.number_of_selfloops(tree.graph) == 1
 
@@ -96,7 +97,7 @@ def test_the_length_of_a_sine(phantoms: SimpleNamespace, height: float, waveleng
     wave = phantoms.wave(height, wavelength)
     (branch,) = trace(wave.distance <= 2).branches
     assert branch.length == pytest.approx(wave.length + 4, rel=0.02)  # round ends of 2 px
-    assert branch.tortuosity == pytest.approx(wave.length / 184, rel=0.02)
+    assert branch.arc_over_chord == pytest.approx(wave.length / 184, rel=0.02)
 
 
 @pytest.mark.parametrize("noise", [0.15, 0.3, 0.5])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ssplain.models import ModelCard
 
-ImageFiles = Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, JPEG or BMP.")]
+ImageFiles = Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, JPEG, BMP or GIF.")]
 ModelSource = Annotated[
     str,
     typer.Option(

@@ -1,8 +1,10 @@
 """`ssplain vessels`: branches, width and curvature of segmented images, as pictures and a table."""
 
 import csv
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from io import BytesIO, StringIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +16,13 @@ from ssplain.errors import SSplainError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ssplain.report.vessels import Scale
     from ssplain.vessels import VesselTree
+    from ssplain.vessels.table import Planted
+
+    Scales = tuple[Scale, Scale]
+
+MOST = 0.5  # of the pixels: vessels cover less than this
 
 
 def vessels(
@@ -22,8 +30,12 @@ def vessels(
     *,
     out: Annotated[Path, typer.Option(help="Folder for pictures and tables.")],
     threshold: Annotated[
-        float, typer.Option(help="Grey values up to this are background, in [0, 1].")
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            help="Values up to this share of the brightest are ground; by default 0 where the "
+            "ground is black, and chosen where it is not (JPEG)."
+        ),
+    ] = None,
     method: Annotated[
         str, typer.Option(help="How to trace: skeleton or principal-curve.")
     ] = "skeleton",
@@ -49,8 +61,13 @@ def vessels(
     ] = None,
 ) -> None:
     """Trace vessels and show their width and curvature; colours mean the same on all pictures."""
+    import numpy as np
+    from rich.progress import track
+
+    from ssplain.cli.inputs import end
+    from ssplain.files import require_writable
     from ssplain.report import vessels as pictures
-    from ssplain.vessels.table import Planted, branch_rows, planted_rows
+    from ssplain.vessels import trace
 
     truth = truth or []
     if truth and len(truth) != len(images):
@@ -63,45 +80,82 @@ def vessels(
             f"Several images are named {twice[0]} and would overwrite each other's results; "
             "give one folder at a time, each with its own --out."
         )
-    planted = [Planted.load(path) for path in truth]
-    settings = {"variant": variant, "sigma": _scale(sigma), "axis": axis, "disc": disc}
-    trees = [_trace(path, threshold, method=method, **settings) for path in images]
-    widths, bends = pictures.width_scale(trees), pictures.curvature_scale(trees)
-    out.mkdir(parents=True, exist_ok=True)
-    for path, tree, known in zip_longest(images, trees, planted):
-        name = path.stem
-        width = pictures.vessel_figure(
-            pictures.width_picture(tree, widths),
-            widths,
-            f"{name}: width of the branches",
-            f"numbers: rows of {name}-branches.csv, the longest first",
-            pictures.branch_numbers(tree),
-        )
-        _save(width, out / f"{name}-width.png")
-        bend = pictures.vessel_figure(
-            pictures.curvature_picture(tree, bends),
-            bends,
-            f"{name}: curvature along the vessels",
-            "grey: not measured (junctions, ends, rim of the image)",
-        )
-        _save(bend, out / f"{name}-curvature.png")
-        _write(branch_rows(tree, known), out / f"{name}-branches.csv")
-        typer.echo(f"{path}: {_summary(tree)}")
-        if known:
-            rows = planted_rows(tree, known)
-            _write(rows, out / f"{name}-planted.csv")
-            typer.echo(f"{path}: {_agreement(rows)}")
+    require_writable(out)
+    settings: dict[str, Any] = {
+        "method": method,
+        "variant": variant,
+        "sigma": _scale(sigma),
+        "axis": axis,
+        "disc": disc,
+        "threshold": threshold,
+    }
+    trace(np.zeros((1, 1)), **settings)  # a mistake in the settings is told once, not per image
+    traced = []
+    pairs = list(zip_longest(images, truth))
+    for path, known in track(pairs, "Tracing", transient=True, disable=not sys.stderr.isatty()):
+        try:
+            traced.append((path, *_trace(path, known, settings)))
+        except SSplainError as error:
+            named = str(error) if str(path) in str(error) else f"{path}: {error}"
+            typer.echo(f"ssplain: {named}", err=True)
+    trees = [tree for _, tree, _ in traced]
+    scales = pictures.width_scale(trees), pictures.curvature_scale(trees)
+    for path, tree, planted in traced:
+        _write_all(out, path, tree, planted, scales)
+    end(len(images) - len(traced), len(images))
 
 
-def _trace(path: Path, threshold: float, **settings: Any) -> "VesselTree":  # noqa: ANN401
+def _trace(
+    path: Path, truth: Path | None, settings: Mapping[str, Any]
+) -> "tuple[VesselTree, Planted | None]":
+    """Trace one file, and read what was planted into it."""
     from ssplain.data import read_image
     from ssplain.vessels import trace
+    from ssplain.vessels.table import Planted, check_shape
 
-    image = read_image(path)
-    try:
-        return trace(image * (image > threshold), **settings)
-    except SSplainError as error:
-        raise SSplainError(f"{path}: {error}") from error
+    planted = None if truth is None else Planted.load(truth)
+    tree = trace(read_image(path), **settings)
+    covered = (tree.labels > 0).mean()
+    if settings["threshold"] is None and covered > MOST:
+        raise SSplainError(
+            f"{covered:.0%} of the image would be vessel; give a segmented image, bright vessels "
+            "on black: segment a photograph, invert a mask that is black on white, or set "
+            "--threshold to take it as it is."
+        )
+    if planted is not None:
+        check_shape(tree, planted)
+    return tree, planted
+
+
+def _write_all(
+    out: Path, path: Path, tree: "VesselTree", planted: "Planted | None", scales: "Scales"
+) -> None:
+    """Write the pictures and tables of one image, and print what was found."""
+    from ssplain.report import vessels as pictures
+    from ssplain.vessels.table import branch_rows, planted_rows
+
+    name, (widths, bends) = path.stem, scales
+    width = pictures.vessel_figure(
+        pictures.width_picture(tree, widths),
+        widths,
+        f"{name}: width of the branches",
+        f"numbers: rows of {name}-branches.csv, the longest first",
+        pictures.branch_numbers(tree),
+    )
+    _save(width, out / f"{name}-width.png")
+    bend = pictures.vessel_figure(
+        pictures.curvature_picture(tree, bends),
+        bends,
+        f"{name}: curvature along the vessels",
+        "grey: not measured (junctions, ends, rim of the image)",
+    )
+    _save(bend, out / f"{name}-curvature.png")
+    _write(branch_rows(tree, planted), out / f"{name}-branches.csv")
+    typer.echo(f"{path}: {_summary(tree)}")
+    if planted:
+        rows = planted_rows(tree, planted)
+        _write(rows, out / f"{name}-planted.csv")
+        typer.echo(f"{path}: {_agreement(rows)}")
 
 
 def _scale(text: str | None) -> float | str | None:
@@ -121,9 +175,14 @@ def _summary(tree: "VesselTree") -> str:
     bend = tree.curvature
     mean = f"{bend.values[bend.clear].mean():.4f} 1/px" if bend.clear.any() else "not measured"
     count = len(tree.branches)
+    ground = (
+        f"; the ground is not black: values up to {tree.threshold:g} of the brightest are left out"
+        if tree.threshold
+        else ""
+    )
     return (
         f"{count} {'branch' if count == 1 else 'branches'}, {length:.0f} px long, mean width "
-        f"{width:.2f} px, widest {widest:.2f} px, mean curvature {mean} ({bend.settings})"
+        f"{width:.2f} px, widest {widest:.2f} px, mean curvature {mean} ({bend.settings}){ground}"
     )
 
 
@@ -145,15 +204,18 @@ def _agreement(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _save(figure: "Figure", path: Path) -> None:
-    part = path.with_suffix(".part")
-    figure.savefig(part, format="png", dpi=150)
-    part.replace(path)
+    from ssplain.files import write_whole
+
+    content = BytesIO()
+    figure.savefig(content, format="png", dpi=150)
+    write_whole(path, content.getvalue())
 
 
 def _write(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    part = path.with_suffix(".part")
-    with part.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["branch"])
-        writer.writeheader()
-        writer.writerows(rows)
-    part.replace(path)
+    from ssplain.files import write_whole
+
+    content = StringIO(newline="")
+    writer = csv.DictWriter(content, fieldnames=list(rows[0]) if rows else ["branch"])
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, content.getvalue().encode())

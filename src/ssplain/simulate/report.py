@@ -47,7 +47,7 @@ def measure(image: NDArray[np.floating]) -> Anatomy:
     """
     tree = trace(image)
     lengths = [branch.length for branch in tree.branches]
-    bends = [branch.tortuosity for branch in tree.branches if branch.length > _LONG]
+    bends = [branch.arc_over_chord for branch in tree.branches if branch.length > _LONG]
     return Anatomy(
         share=float((image > 0).mean()),
         branches=len(lengths),

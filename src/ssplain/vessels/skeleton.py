@@ -9,8 +9,11 @@ from skimage.morphology import skeletonize
 
 from ssplain.vessels.plane import Plane
 
-HOLE = 20  # px: a hole of at most this size is noise, not the eye of a vessel loop
-SPECK = 30  # px: a component of at most this size is noise, not a vessel
+HOLE = 20  # px: a hole of at most this size in a wide vessel is noise, not the eye of a loop;
+PINHOLE = 2  # px: between thin vessels, one of at most this size
+SPECK = 30  # px: a component of at most this size is noise, not a vessel,
+LINE = 12  # px: unless it is as long as this
+ROUGH = 2  # px: what stands out from a wide vessel by no more is its rough edge
 _EIGHT = ndimage.generate_binary_structure(2, 2)  # vessel pixels touch at corners too,
 _FOUR = ndimage.generate_binary_structure(2, 1)  # so the background around them does not
 
@@ -79,13 +82,50 @@ def skeletonise(mask: NDArray[np.bool_]) -> Centreline:
 def smooth_mask(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Round the boundary off by a 1 px blur, fill small holes, and drop specks.
 
-    A line one pixel wide does not survive the blur; what the blur takes away comes back where it
-    is larger than a speck.
+    Vessels less than 3 px wide do not survive the blur, or in pieces only; they come back as they
+    are where they are more than the rough edge of a wide vessel.
+
+    Example:
+        >>> mask = np.zeros((20, 40), dtype=bool)
+        >>> mask[4:10] = mask[10:, 20] = mask[3, 30] = True  # wide vessel, capillary, rough edge
+        >>> smooth = smooth_mask(mask)
+        >>> bool(smooth[10:, 20].all()), bool(smooth[3, 30])
+        (True, False)
     """
+    wide = ndimage.binary_opening(np.pad(mask, 1, mode="edge"), _EIGHT)[1:-1, 1:-1]
     blurred = ndimage.gaussian_filter(mask.astype(np.float64), 1.0, mode="nearest") > 0.5
-    smooth = blurred | _larger_than(mask & ~blurred, SPECK, _EIGHT)
-    filled = ~_larger_than(~smooth, HOLE, _FOUR)
-    return _larger_than(filled, SPECK, _EIGHT)
+    return _without_specks(_filled(blurred | _thin(mask, wide), wide))
+
+
+def _thin(mask: NDArray[np.bool_], wide: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The vessels that are nowhere wide, up to where they join one that is."""
+    edge = ndimage.binary_dilation(wide, _EIGHT, iterations=ROUGH)
+    thin = _larger_than(mask & ~edge, ROUGH, _EIGHT)
+    return mask & ndimage.binary_dilation(thin, _EIGHT, iterations=ROUGH)
+
+
+def _filled(mask: NDArray[np.bool_], wide: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Fill pinholes, and small holes in wide vessels; between thin ones they are a loop's eye."""
+    holes, count = ndimage.label(~mask, structure=_FOUR)
+    sizes = np.bincount(holes.ravel(), minlength=count + 1)
+    small = sizes <= HOLE
+    rim = ndimage.maximum_filter(np.where(small[holes], holes, 0), footprint=_EIGHT)
+    rim[~mask] = 0
+    walls = np.bincount(rim.ravel(), minlength=count + 1)
+    firm = np.bincount(rim.ravel(), wide.ravel(), minlength=count + 1)
+    filled = small & ((sizes <= PINHOLE) | (2 * firm > walls))
+    filled[0] = False
+    return mask | filled[holes]
+
+
+def _without_specks(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Drop what has few pixels, unless they lie in a line."""
+    labels, _ = ndimage.label(mask, structure=_EIGHT)
+    large = np.bincount(labels.ravel()) > SPECK
+    large[0] = False
+    for label, box in enumerate(ndimage.find_objects(labels), start=1):
+        large[label] |= max(side.stop - side.start for side in box) >= LINE
+    return large[labels]
 
 
 def neighbours(thin: NDArray[np.bool_]) -> NDArray[np.intp]:

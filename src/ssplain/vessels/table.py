@@ -82,6 +82,7 @@ def branch_rows(tree: VesselTree, truth: Planted | None = None) -> list[Row]:
             "calibre_px": round(branch.calibre, 3),
             "mean_curvature_per_px": _rounded(branch.mean_curvature),
             "max_curvature_per_px": _rounded(branch.max_curvature),
+            "arc_over_chord": _rounded(branch.arc_over_chord),
             "tortuosity": _rounded(branch.tortuosity),
             "generation": branch.generation,
             "counted": "yes" if counted else "no",
@@ -89,6 +90,7 @@ def branch_rows(tree: VesselTree, truth: Planted | None = None) -> list[Row]:
             "curvature_axis": tree.curvature.axis,
             "curvature_scale": "local" if tree.curvature.local else "common",
             "curvature_sigma_px": round(tree.curvature.sigma, 3),
+            "threshold": tree.threshold,
         }
         | planted.row([branch.label])
         for branch, counted in zip(tree.branches, tree.counted, strict=True)
@@ -116,7 +118,7 @@ def planted_rows(tree: VesselTree, truth: Planted) -> list[Row]:
         >>> row["planted"], row["branches"], row["asd_px"], row["planted_width"]
         (0, '1', 3.98, 4.0)
     """
-    _check_shape(tree, truth)
+    check_shape(tree, truth)
     count = len(tree.branches) + 1
     planted = next(iter(truth.columns.values())).size
     overlap = np.zeros((count, planted), dtype=np.intp)
@@ -160,7 +162,7 @@ class _PlantedHere:
 
     @staticmethod
     def of(tree: VesselTree, truth: Planted) -> "_PlantedHere":
-        _check_shape(tree, truth)
+        check_shape(tree, truth)
         drawn = truth.branch_ids >= 0
 
         def total(where: NDArray[np.bool_], values: Plane) -> Plane:
@@ -190,7 +192,8 @@ class _PlantedHere:
         }
 
 
-def _check_shape(tree: VesselTree, truth: Planted) -> None:
+def check_shape(tree: VesselTree, truth: Planted) -> None:
+    """Complain unless the truth is of an image of this size."""
     if truth.branch_ids.shape != tree.labels.shape:
         raise SSplainError(
             f"The planted truth has the shape {truth.branch_ids.shape}, the image "

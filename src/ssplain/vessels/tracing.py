@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from ssplain.errors import SSplainError
 from ssplain.vessels.curvature import Axis, TubularCurvature, Variant, tubular_curvature
-from ssplain.vessels.network import Network, polyline_length, vessel_network
+from ssplain.vessels.curve import Curve, arc_over_chord, smooth_curves, tortuosity
+from ssplain.vessels.ground import find_threshold
+from ssplain.vessels.network import Network, vessel_network
 from ssplain.vessels.plane import Plane, as_plane, canonical_pose
 from ssplain.vessels.principal import principal_curve
 from ssplain.vessels.skeleton import skeletonise
@@ -48,7 +49,9 @@ class Branch:
         mean_curvature: mean of the curvature in 1/px over its pixels that are clear of junctions
             and ends (see `ssplain.vessels.curvature`); NaN if it has none.
         max_curvature: the largest of them; NaN if it has none.
-        tortuosity: arc length over chord; NaN for a closed branch.
+        arc_over_chord: length over the distance of the ends; NaN for a closed branch.
+        tortuosity: how much it winds, in 1/px, by the index of Grisan et al. (2008); NaN for a
+            closed branch (see `ssplain.vessels.curve`).
         generation: 1 at the optic disc, one more at each junction; None if no disc was given.
         points: (n, 2) centreline (row, column), about one pixel apart.
     """
@@ -60,6 +63,7 @@ class Branch:
     calibre: float
     mean_curvature: float
     max_curvature: float
+    arc_over_chord: float
     tortuosity: float
     generation: int | None
     points: Plane
@@ -76,6 +80,8 @@ class VesselTree:
             the label of its branch. A closed branch is an edge from a node to itself.
         curvature: curvature at every pixel and how it was computed.
         radius: the typical half-width of a vessel in px, the median along the centrelines.
+        threshold: values up to this share of the brightest were taken for ground; 0 where the
+            ground is black.
     """
 
     branches: tuple[Branch, ...]
@@ -83,6 +89,7 @@ class VesselTree:
     graph: Network
     curvature: TubularCurvature
     radius: float
+    threshold: float
 
     @property
     def counted(self) -> NDArray[np.bool_]:
@@ -145,11 +152,12 @@ def trace(
     tau: float = 1.5,
     axis: Axis = "alg",
     disc: tuple[float, float, float] | None = None,
+    threshold: float | None = None,
 ) -> VesselTree:
     """Trace the vessels of a segmented image.
 
-    Every pixel above 0 is vessel, except in specks of up to 30 px. The result does not depend on
-    the orientation of the image (see `ssplain.vessels.plane`).
+    Every pixel above the threshold is vessel, except in specks of up to 30 px. The result does not
+    depend on the orientation of the image (see `ssplain.vessels.plane`).
 
     Args:
         image: array or tensor of shape (H, W) or (1, H, W), soft or binary.
@@ -161,6 +169,8 @@ def trace(
         tau: width of the neighbourhood of the curvature in px.
         axis: which eigenvector the curvature takes to run along a vessel, `alg` or `abs`.
         disc: row, column and radius of the optic disc, from where generations are counted.
+        threshold: values up to this share of the brightest are ground; by default 0 where the
+            ground is black, and found by `ssplain.vessels.ground` where it is not.
 
     Returns:
         The tree; an empty image has one without branches.
@@ -169,14 +179,21 @@ def trace(
         >>> image = np.zeros((64, 64))
         >>> image[30:34, 4:60] = 1
         >>> (branch,) = trace(image).branches
-        >>> branch.pixels, round(branch.length), round(branch.asd, 1), branch.tortuosity
+        >>> branch.pixels, round(branch.length), round(branch.asd, 1), branch.arc_over_chord
         (224, 56, 4.0, 1.0)
     """
     if method not in METHODS:
         raise SSplainError(
             f"There is no tracing method {method!r}; choose one of: {', '.join(METHODS)}."
         )
+    if threshold is not None and not 0 <= threshold < 1:
+        raise SSplainError(
+            f"The threshold is a share of the brightest value, at least 0 and below 1, "
+            f"not {threshold}."
+        )
     plane = as_plane(image)
+    threshold = find_threshold(plane) if threshold is None else threshold
+    plane = np.where(plane > threshold, plane, 0.0)
     shape = (plane.shape[0], plane.shape[1])
     pose = canonical_pose(plane)
     plane = pose.apply(plane)
@@ -184,7 +201,7 @@ def trace(
     if method == "principal-curve":
         line = principal_curve(plane, line)
     network = vessel_network(line)
-    curves = _curves(network, line.vessel)
+    curves = smooth_curves(network, line.vessel)
     labels = territories(line.vessel, [curve.points for curve in curves])
     bends = tubular_curvature(
         plane, line, network, labels, variant=variant, sigma=sigma, tau=tau, axis=axis
@@ -201,7 +218,7 @@ def trace(
     curves = [replace(curve, points=pose.undo_points(curve.points, shape)) for curve in curves]
     graph = _graph(network, curves)
     branches = _branches(curves, labels, pose.undo(plane), bends, _generations(graph, disc))
-    return VesselTree(branches, labels, graph, bends, line.radius)
+    return VesselTree(branches, labels, graph, bends, line.radius, threshold)
 
 
 def curvature(
@@ -236,62 +253,7 @@ def curvature(
     return trace(image, variant=variant, sigma=sigma, tau=tau, axis=axis).curvature.values
 
 
-@dataclass(frozen=True)
-class _Curve:
-    """The smooth centreline of one branch between two nodes."""
-
-    start: int
-    end: int
-    points: Plane
-    length: float  # up to the tips of free ends
-
-
-def _curves(network: Network, vessel: NDArray[np.bool_]) -> list[_Curve]:
-    """Smooth the centrelines and measure them; the longest first."""
-    curves = []
-    for a, b, data in network.edges.data():
-        start, end = (a, b) if data["start"] == a else (b, a)
-        points = _smooth(data["points"], closed=a == b and network.degree[a] == 2)
-        tips = sum(
-            _tip(vessel, outwards, network.nodes[node]["radius"])
-            for node, outwards in ((start, points[::-1]), (end, points))
-            if network.degree[node] == 1
-        )
-        # a lone sample at the rim of a vessel has no length, but it has a pixel
-        curves.append(_Curve(start, end, points, max(1.0, polyline_length(points) + tips)))
-    return sorted(curves, key=lambda curve: -curve.length)
-
-
-def _tip(vessel: NDArray[np.bool_], points: Plane, radius: float) -> float:
-    """How far the vessel goes on straight ahead where its centreline ends."""
-    ahead = points[-1] - points[-min(len(points), 2 + int(radius))]
-    distance = float(np.hypot(*ahead))
-    if distance == 0:
-        return radius
-    ray = np.arange(0, 2 * radius + 2, 0.25)
-    cells = np.rint(points[-1] + ray[:, None] * ahead / distance).astype(np.intp)
-    inside = ((cells >= 0) & (cells < vessel.shape)).all(axis=1)
-    inside[inside] = vessel[tuple(cells[inside].T)]
-    return float(ray[np.argmin(inside)]) if not inside.all() else radius
-
-
-def _smooth(points: Plane, *, closed: bool) -> Plane:
-    """Take the staircase out of a chain of pixels by a Gaussian of 1 px; its ends stay in place.
-
-    A wider Gaussian would shorten the bends of tortuous vessels.
-    """
-    if closed:
-        ring = ndimage.gaussian_filter1d(points[:-1], 1.0, axis=0, mode="wrap")
-        return np.concatenate([ring, ring[:1]])
-    # continued by its point reflection in each end, a curve keeps that end under any even filter
-    reach = min(4, len(points) - 1)
-    before = 2 * points[0] - points[reach:0:-1]
-    after = 2 * points[-1] - points[-2 : -2 - reach : -1]
-    longer = np.concatenate([before, points, after])
-    return ndimage.gaussian_filter1d(longer, 1.0, axis=0, mode="nearest")[reach:-reach]
-
-
-def _graph(network: Network, curves: list[_Curve]) -> Network:
+def _graph(network: Network, curves: list[Curve]) -> Network:
     """Number the nodes from 0 and name the branches by their labels."""
     number = {node: new for new, node in enumerate(network)}
     graph: Network = nx.MultiGraph()
@@ -319,7 +281,7 @@ def _generations(graph: Network, disc: tuple[float, float, float] | None) -> dic
 
 
 def _branches(
-    curves: list[_Curve],
+    curves: list[Curve],
     labels: NDArray[np.int32],
     plane: Plane,
     bends: TubularCurvature,
@@ -333,7 +295,6 @@ def _branches(
     total = np.bincount(owner, bend, minlength=count)
     peak = np.zeros(count)
     np.maximum.at(peak, owner, bend)
-    chords = [float(np.hypot(*(curve.points[-1] - curve.points[0]))) for curve in curves]
     return tuple(
         Branch(
             label=label,
@@ -343,9 +304,10 @@ def _branches(
             calibre=float(area[label] / curve.length),
             mean_curvature=float(total[label] / seen[label]) if seen[label] else math.nan,
             max_curvature=float(peak[label]) if seen[label] else math.nan,
-            tortuosity=polyline_length(curve.points) / chord if chord else math.nan,
+            arc_over_chord=arc_over_chord(curve.points),
+            tortuosity=tortuosity(curve.points),
             generation=generations.get(label),
             points=curve.points,
         )
-        for label, (curve, chord) in enumerate(zip(curves, chords, strict=True), start=1)
+        for label, curve in enumerate(curves, start=1)
     )

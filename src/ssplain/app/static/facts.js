@@ -110,7 +110,7 @@ export function course(one) {
 /** The branches as a table; each row picks its branch. */
 export function branchTable(branches, chosen, pick, point) {
   const number = (value, digits) => (value === null ? "–" : value.toFixed(digits));
-  const head = ["Branch", "Width px", "Tortuosity", "Curvature 1/px", "Length px"];
+  const head = ["Branch", "Width px", "Tortuosity 1/px", "Curvature 1/px", "Length px"];
   return el(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of branches" },
@@ -131,7 +131,7 @@ export function branchTable(branches, chosen, pick, point) {
               el("button", { type: "button", class: "link", "aria-pressed": String(chosen.has(branch.label)), onclick: () => pick(branch.label) }, String(branch.label)),
             ),
             el("td", { class: "number" }, number(branch.width, 1)),
-            el("td", { class: "number" }, number(branch.tortuosity, 2)),
+            el("td", { class: "number" }, number(branch.tortuosity, 4)),
             el("td", { class: "number" }, number(branch.curvature, 3)),
             el("td", { class: "number" }, number(branch.length, 0)),
           ),

@@ -321,7 +321,7 @@ class Workspace {
           "tbody",
           {},
           counts.map(({ title, shares }) => el("tr", {}, el("th", { scope: "row" }, `Top pixels, ${title}`), shares.map((share) => cell(share, percent)))),
-          el("tr", {}, el("th", { scope: "row" }, "Mean tortuosity"), bends.map((of) => cell(mean(of, "tortuosity"), (v) => v.toFixed(2)))),
+          el("tr", {}, el("th", { scope: "row" }, "Mean tortuosity, 1/px"), bends.map((of) => cell(mean(of, "tortuosity"), (v) => v.toFixed(4)))),
           el("tr", {}, el("th", { scope: "row" }, "Mean width, px"), bends.map((of) => cell(mean(of, "width"), (v) => v.toFixed(1)))),
         ),
       ),
@@ -337,7 +337,7 @@ class Workspace {
     const lines = [];
     const branch = this.labels?.[i] && this.known.branches.find((one) => one.label === this.labels[i]);
     if (branch) {
-      lines.push(`Branch ${branch.label}: ${branch.width?.toFixed(1) ?? "–"} px wide, tortuosity ${branch.tortuosity?.toFixed(2) ?? "–"}`);
+      lines.push(`Branch ${branch.label}: ${branch.width?.toFixed(1) ?? "–"} px wide, tortuosity ${branch.tortuosity?.toFixed(4) ?? "–"}`);
       lines.push(`curvature ${branch.curvature?.toFixed(3) ?? "–"} 1/px, ${branch.length.toFixed(0)} px long`);
     }
     if (picture.inside[i])
