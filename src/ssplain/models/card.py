@@ -17,6 +17,8 @@ _HOME = Path(__file__).parents[1] / "assets" / "models"
 
 # the models that come with the package: each is a folder of assets/models
 BUNDLED = ("googlenet-rop", "lenet5-mnist", "lenet5-fmnist")
+# networks that come with it too but classify nothing: they say something of every pixel
+PIXELWISE = ("unet-vessels", "unet-disc")
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def folder_of(source: str | Path) -> Path:
         >>> folder_of("lenet5-mnist").name
         'lenet5-mnist'
     """
-    if str(source) in BUNDLED:
+    if str(source) in (*BUNDLED, *PIXELWISE):
         return _HOME / source
     if not Path(source).is_dir():
         raise SSplainError(

@@ -18,11 +18,20 @@ from safetensors.torch import load_file
 from torch import nn
 
 from ssplain.errors import SSplainError
-from ssplain.models.card import BUNDLED, CARD, WEIGHTS, ModelCard, fingerprint, folder_of
+from ssplain.models.card import (
+    BUNDLED,
+    CARD,
+    PIXELWISE,
+    WEIGHTS,
+    ModelCard,
+    fingerprint,
+    folder_of,
+)
 from ssplain.models.googlenet import AUXILIARY, GoogLeNet
 from ssplain.models.lenet import LeNet5
 from ssplain.models.onnx import OnnxModel
 from ssplain.models.program import read_program
+from ssplain.models.unet import UNet
 
 Weights = dict[str, torch.Tensor]
 
@@ -35,6 +44,7 @@ def _googlenet(weights: Weights) -> nn.Module:
 ARCHITECTURES: dict[str, Callable[[Weights], nn.Module]] = {
     "lenet5": lambda _: LeNet5(),
     "googlenet": _googlenet,
+    "unet": UNet.of,
 }
 
 _ENTRY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -71,7 +81,7 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
     """
     text, path = str(source), Path(source)
     suffix = path.suffix.lower()
-    if text in BUNDLED or path.is_dir():
+    if text in (*BUNDLED, *PIXELWISE) or path.is_dir():
         return _from_weights(folder_of(source) / WEIGHTS, architecture)
     if suffix == ".safetensors":
         return _from_weights(path, architecture)

@@ -1,0 +1,7 @@
+"""Fundus photographs: field of view, vessels, optic disc and quality."""
+
+from ssplain.fundus.disc import find_disc
+from ssplain.fundus.field import Field, field
+from ssplain.fundus.segment import segment
+
+__all__ = ["Field", "field", "find_disc", "segment"]

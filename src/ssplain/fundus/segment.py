@@ -1,0 +1,67 @@
+"""Vessels of a photograph, by a small U-Net."""
+
+from functools import cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from skimage.morphology import remove_small_objects
+
+from ssplain.fundus.photo import Photo, as_photo, resized
+from ssplain.fundus.plate import plate
+from ssplain.models import load
+from ssplain.models.unet import UNet
+
+DIAMETER = 640.0  # pixels of the field of view at which the network looks
+REACH = 20.0  # pixels over which the lighting is averaged
+WIDTHS = (24, 32, 48, 64)
+_LEAST = 0.3  # below this probability there is no vessel
+_SPECK = 40  # pixels of the plate; smaller parts are noise
+
+
+def new_network() -> UNet:
+    """The vessel network with fresh weights.
+
+    Example:
+        >>> sum(p.numel() for p in new_network().parameters()) < 1_000_000
+        True
+    """
+    return UNet(3, WIDTHS, fold=2)
+
+
+def segment(photo: Photo) -> NDArray[np.float32]:
+    """Find the retinal vessels of a fundus photograph.
+
+    Args:
+        photo: array or tensor, (H, W, 3) or (3, H, W), bytes or floats in [0, 1]; any size from
+            32 px, any camera.
+
+    Returns:
+        (H, W) in [0, 1]: how far a pixel is vessel, exactly 0 where there is none.
+    """
+    pixels = as_photo(photo)
+    ready = plate(pixels, DIAMETER)
+    soft = probabilities(_network(), ready.tensor(REACH)) * ready.inside
+    soft = cleaned(soft)
+    height, width = pixels.shape[:2]
+    fine = resized(soft[..., None], (height, width))[..., 0]
+    return np.where(fine >= _LEAST / 2, fine, 0) * ready.field.mask
+
+
+def probabilities(network: torch.nn.Module, image: torch.Tensor) -> NDArray[np.float32]:
+    """What a network says of each pixel of an image (C, H, W)."""
+    with torch.inference_mode():
+        soft: NDArray[np.float32] = torch.sigmoid(network(image[None]))[0, 0].numpy()
+    return soft
+
+
+def cleaned(soft: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Set to 0 what is no vessel: what is unlikely, and specks."""
+    seen = soft >= _LEAST
+    kept = remove_small_objects(seen, max_size=_SPECK, connectivity=2)
+    return np.where(kept, soft, 0).astype(np.float32)
+
+
+@cache
+def _network() -> torch.nn.Module:
+    return load("unet-vessels")

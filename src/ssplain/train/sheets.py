@@ -1,0 +1,103 @@
+"""Sheets: photographs to learn from, with what is known of each pixel, cut into patches."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One photograph to learn from.
+
+    Attributes:
+        image: (3, H, W) float16, the network's input.
+        target: (H, W) float16, how far each pixel is vessel.
+        weight: (H, W) float16, how much that counts; 0 where it is not known.
+        line: (H, W), centrelines along which a vessel has to be found.
+    """
+
+    image: NDArray[np.float16]
+    target: NDArray[np.float16]
+    weight: NDArray[np.float16]
+    line: NDArray[np.bool_]
+
+
+class Pool:
+    """Sheets at hand. Epoch e has numbers `fresh * e` and the next `size` of an endless series.
+
+    Args:
+        make: makes sheet number i.
+        seed: fixes where patches are cut.
+        side: of the patches, in px.
+        size: how many sheets are at hand.
+        fresh: how many of them are new in each epoch.
+        batch: patches per batch.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[int], Sheet],
+        seed: int,
+        *,
+        side: int,
+        size: int = 60,
+        fresh: int = 6,
+        batch: int = 8,
+    ) -> None:
+        self._make, self._seed = make, seed
+        self._side, self._size, self._fresh, self._batch = side, size, fresh, batch
+        self._sheets: dict[int, Sheet] = {}
+
+    def batches(self, epoch: int) -> Iterator[tuple[torch.Tensor, ...]]:
+        """Batches of an epoch without end: images, targets, weights, lines."""
+        numbers = range(self._fresh * epoch, self._fresh * epoch + self._size)
+        self._sheets = {i: self._sheets.get(i) or self._make(i) for i in numbers}
+        at_hand = list(self._sheets.values())
+        rng = np.random.default_rng([self._seed, epoch, 1])
+        while True:
+            yield patches(at_hand, self._batch, self._side, rng)
+
+
+def as_sheet(
+    image: NDArray[np.floating],
+    target: NDArray[np.floating],
+    weight: NDArray[np.floating],
+    line: NDArray[np.bool_],
+) -> Sheet:
+    """Pack what is to be learned from one photograph (H, W, 3)."""
+    half = np.float16
+    return Sheet(
+        np.ascontiguousarray(image.transpose(2, 0, 1)).astype(half),
+        target.astype(half),
+        weight.astype(half),
+        line,
+    )
+
+
+def patches(
+    sheets: Sequence[Sheet], count: int, side: int, rng: np.random.Generator
+) -> tuple[torch.Tensor, ...]:
+    """Cut square patches from sheets, turned and mirrored: image, target, weight, line."""
+    cut = [_patch(sheets[int(rng.integers(len(sheets)))], side, rng) for _ in range(count)]
+    return tuple(torch.from_numpy(np.stack(part)).float() for part in zip(*cut, strict=True))
+
+
+def _patch(page: Sheet, side: int, rng: np.random.Generator) -> list[NDArray[np.float16]]:
+    height, width = page.target.shape
+    for _ in range(4):  # rather where there is something to learn
+        row, column = rng.integers(height - side + 1), rng.integers(width - side + 1)
+        window = np.s_[..., row : row + side, column : column + side]
+        if page.weight[window].mean() > 0.6:
+            break
+    planes = (
+        page.image[window],
+        page.target[window][None],
+        page.weight[window][None],
+        page.line[window][None],
+    )
+    turns, mirrored = int(rng.integers(4)), rng.random() < 0.5
+    turned = [np.rot90(plane, turns, axes=(1, 2)) for plane in planes]
+    return [np.ascontiguousarray(plane[..., ::-1] if mirrored else plane) for plane in turned]

@@ -1,0 +1,102 @@
+"""What the vessel network learns from: photographs with strokes, and with painted trees.
+
+Strokes say where vessels run, not how wide they are, and a fine vessel that nobody drew is not a
+false one. Painted trees say exactly how wide and how wound. A sheet holds either in one form.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+from skimage.morphology import skeletonize
+
+from ssplain.data.hvdropdb import PALE, Eye
+from ssplain.fundus.photo import flat, resized
+from ssplain.fundus.plate import plate
+from ssplain.fundus.segment import DIAMETER, REACH
+from ssplain.simulate.ground import Ground, clear
+from ssplain.simulate.paint import choroid, grown, paint
+from ssplain.train.sheets import Sheet, as_sheet
+from ssplain.train.wear import worn
+
+_DOUBT = 0.12  # weight of dark lines that nobody drew
+_ASIDE = 5  # pixels beside a stroke in which nothing is said
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An eye at the network's scale: its strokes, and its ground without vessels."""
+
+    name: str
+    photo: NDArray[np.float32]
+    strokes: NDArray[np.bool_]
+    ground: Ground
+
+
+def prepare(eye: Eye) -> Prepared:
+    """Bring an eye to the network's scale and clear it of its vessels."""
+    ready = plate(eye.photo, DIAMETER)
+    size = ready.inside.shape
+    strokes = resized(eye.mask.astype(np.float32)[..., None], size)[..., 0] > 0.5
+    return Prepared(eye.name, ready.photo, strokes, clear(ready.photo, strokes, ready.inside))
+
+
+def sheet(eyes: Sequence[Prepared], seed: int, index: int) -> Sheet:
+    """Make sheet number `index` of the endless series `seed`: two of three are painted."""
+    rng = np.random.default_rng([seed, index])
+    eye = eyes[int(rng.integers(len(eyes)))]
+    scale = float(np.exp(rng.uniform(np.log(0.75), np.log(1.5))))
+    return painted_sheet(eye, rng, scale) if index % 3 else stroke_sheet(eye, rng, scale)
+
+
+def painted_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) -> Sheet:
+    """Paint a tree into the ground of an eye."""
+    height, width = size = _scaled(eye.photo.shape, scale)
+    ground = _rescaled(eye.ground, size)
+    if rng.random() < 0.5:
+        ground = Ground(choroid(ground.photo, rng), ground.inside, ground.contrast, ground.doubtful)
+    disc = float(rng.uniform(0.2, 0.8) * height), float(rng.uniform(0.1, 0.9) * width)
+    pixels = scale * DIAMETER / 224 * rng.uniform(0.7, 1.15)
+    side = 1 if rng.random() < 0.5 else -1
+    painted = paint(ground, grown(rng, int(rng.integers(3)), disc, pixels, side), rng)
+    weight = np.where(ground.doubtful & (painted.vessels == 0), _doubt(eye), 1) * ground.inside
+    image = flat(worn(painted.photo, rng), ground.inside, REACH)
+    return as_sheet(image, painted.vessels, weight, np.zeros(size, bool))
+
+
+def stroke_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) -> Sheet:
+    """Take an eye as it is, with what was drawn on it."""
+    size = _scaled(eye.photo.shape, scale)
+    photo = resized(eye.photo, size)
+    inside = _nearest(eye.ground.inside, size)
+    strokes = _nearest(eye.strokes, size)
+    beside = ndimage.distance_transform_edt(~strokes) <= _ASIDE * scale
+    doubtful = _nearest(eye.ground.doubtful, size)
+    weight = np.where(doubtful, _doubt(eye), 1) * (inside & ~beside)
+    line = skeletonize(strokes) & inside  # type: ignore[no-untyped-call]
+    image = flat(worn(photo, rng), inside, REACH)
+    return as_sheet(image, np.zeros(size), weight, line)
+
+
+def _doubt(eye: Prepared) -> float:
+    return 1.0 if eye.name in PALE else _DOUBT
+
+
+def _scaled(shape: tuple[int, ...], scale: float) -> tuple[int, int]:
+    return round(shape[0] * scale), round(shape[1] * scale)
+
+
+def _rescaled(ground: Ground, size: tuple[int, int]) -> Ground:
+    return Ground(
+        resized(ground.photo, size),
+        _nearest(ground.inside, size),
+        resized(ground.contrast, size),
+        _nearest(ground.doubtful, size),
+    )
+
+
+def _nearest(mask: NDArray[np.bool_], size: tuple[int, int]) -> NDArray[np.bool_]:
+    share = resized(mask.astype(np.float32)[..., None], size)[..., 0]
+    return share > 0.5
