@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ssplain.version import __version__
 
 if TYPE_CHECKING:
-    from ssplain import bench, data, explain, metrics, models, prox, report, solve, vessels
+    from ssplain import bench, data, explain, fundus, metrics, models, prox, report, solve, vessels
     from ssplain.errors import SSplainError
     from ssplain.explain import Explanation, SSplain, preset
 
@@ -19,7 +19,18 @@ _HOMES = {
     "SSplainError": "ssplain.errors",
     "preset": "ssplain.explain",
 }
-_ROOMS = ("bench", "data", "explain", "metrics", "models", "prox", "report", "solve", "vessels")
+_ROOMS = (
+    "bench",
+    "data",
+    "explain",
+    "fundus",
+    "metrics",
+    "models",
+    "prox",
+    "report",
+    "solve",
+    "vessels",
+)
 
 __all__ = [
     "Explanation",
@@ -29,6 +40,7 @@ __all__ = [
     "bench",
     "data",
     "explain",
+    "fundus",
     "metrics",
     "models",
     "preset",

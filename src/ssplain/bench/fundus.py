@@ -3,43 +3,54 @@
 Needs HVDROPDB in the folder that SSPLAIN_DATA names. Lengths are taken at a width of 640 px.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 from skimage.morphology import skeletonize
 
 from ssplain.data.hvdropdb import CAMERAS, WITHOUT_DISC, Camera, Eye, eyes
 from ssplain.fundus.disc import find_disc
-from ssplain.fundus.photo import Pixels
 from ssplain.fundus.segment import DIAMETER, segment
-from ssplain.simulate.paint import Painted, grown, paint
+from ssplain.simulate.paint import Painted, Place, grown, paint
 from ssplain.train.strokes import prepare
-from ssplain.train.wear import worn
 from ssplain.vessels import trace
 
-Segment = Callable[[Pixels], NDArray[np.float32]]
 _TOLERANCE = 3.0  # pixels at a width of 640
 _SERIES = 20261  # of painted trees; training has others
 
+Network = torch.nn.Module | None  # None for the bundled one
+Case = dict[str, Any]
 
-def cases() -> Iterator[dict[str, object]]:
+
+def cases() -> Iterator[Case]:
     """Yield one case per camera and kind of truth: drawn vessels, painted vessels, drawn discs."""
+    yield from vessel_cases(None)
+    yield from disc_cases(None)
+
+
+def vessel_cases(home: Path | None, network: Network = None) -> Iterator[Case]:
+    """Judge a vessel network on the photographs that were left out of training."""
     for camera in CAMERAS:
-        left_out = eyes(None, "vessels", camera, "test")
-        yield drawn_vessels(camera, left_out)
-        yield painted_vessels(camera, left_out)
-        yield drawn_discs(camera, eyes(None, "disc", camera, "test"))
-        yield no_discs(camera, left_out)
+        left_out = eyes(home, "vessels", camera, "test")
+        yield drawn_vessels(camera, left_out, network)
+        yield painted_vessels(camera, left_out, network)
 
 
-def drawn_vessels(
-    camera: Camera, left_out: list[Eye], find: Segment = segment
-) -> dict[str, object]:
+def disc_cases(home: Path | None, network: Network = None) -> Iterator[Case]:
+    """Judge a disc network on the photographs that were left out of training."""
+    for camera in CAMERAS:
+        yield drawn_discs(camera, eyes(home, "disc", camera, "test"), network)
+        yield no_discs(camera, eyes(home, "vessels", camera, "test"), network)
+
+
+def drawn_vessels(camera: Camera, left_out: list[Eye], network: Network = None) -> Case:
     """Compare with vessels drawn by hand, strokes of one width over the larger vessels."""
-    scores = [_overlap(eye.mask, find(eye.photo)) for eye in left_out]
+    scores = [_overlap(eye.mask, segment(eye.photo, network)) for eye in left_out]
     found, precise, dice = np.array(scores).T
     return {
         "case": f"vessels drawn on {camera} photographs",
@@ -52,82 +63,73 @@ def drawn_vessels(
     }
 
 
-def painted_vessels(
-    camera: Camera, left_out: list[Eye], find: Segment = segment
-) -> dict[str, object]:
+def painted_vessels(camera: Camera, left_out: list[Eye], network: Network = None) -> Case:
     """Compare with painted vessels, whose every width is known."""
-    dice, errors, ratios = [], [], []
+    dice = []
+    ratios: list[float] = []
     for number, eye in enumerate(left_out):
         painted = painted_eye(eye, number)
-        soft = find(painted.photo)
+        soft = segment(painted.photo, network)
         dice.append(_dice(painted.vessels >= 0.5, soft >= 0.5))
-        ratio = calibre_ratios(painted, soft)
-        ratios += list(ratio)
-        errors += list(np.abs(ratio - 1))
+        ratios += calibre_ratios(painted, soft)
     return {
         "case": f"vessels painted on {camera} photographs",
         "photographs": len(left_out),
         "dice": _rounded(np.mean(dice)),
         "worst": _rounded(np.min(dice)),
-        "branches": len(errors),
-        "calibre_error_median": _rounded(np.median(errors)) if errors else None,
-        "calibre_ratio_median": _rounded(np.median(ratios)) if ratios else None,
+        "branches": len(ratios),
+        "calibre_error_median": _rounded(np.median(np.abs(np.array(ratios or [0]) - 1))),
+        "calibre_ratio_median": _rounded(np.median(ratios or [0])),
     }
 
 
-def drawn_discs(
-    camera: Camera,
-    left_out: list[Eye],
-    find: Callable[[Pixels], tuple[float, float, float] | None] = find_disc,
-) -> dict[str, object]:
+def drawn_discs(camera: Camera, left_out: list[Eye], network: Network = None) -> Case:
     """Compare with discs drawn by hand: how far the centre is off, in diameters of the disc."""
     off, sizes = [], []
     for eye in left_out:
         row, column = (float(places.mean()) for places in np.nonzero(eye.mask))
         radius = float(np.sqrt(eye.mask.sum() / np.pi))
-        found = find(eye.photo)
-        if found is not None:
-            off.append(float(np.hypot(found[0] - row, found[1] - column)) / (2 * radius))
-            sizes.append(found[2] / radius)
-    right = sum(distance <= 0.25 for distance in off)
+        found = find_disc(eye.photo, network)
+        off.append(
+            np.inf
+            if found is None
+            else float(np.hypot(found[0] - row, found[1] - column)) / (2 * radius)
+        )
+        sizes += [] if found is None else [found[2] / radius]
+    right = [distance <= 0.25 for distance in off]
     return {
         "case": f"discs drawn on {camera} photographs",
         "photographs": len(left_out),
-        "found_within_a_quarter_diameter": _rounded(right / len(left_out)),
-        "found": len(off),
-        "centre_off_median": _rounded(np.median(off)) if off else None,
-        "radius_ratio_median": _rounded(np.median(sizes)) if sizes else None,
+        "found_within_a_quarter_diameter": _rounded(np.mean(right)),
+        "found": len(sizes),
+        "centre_off_median": _rounded(np.median(off)),
+        "radius_ratio_median": _rounded(np.median(sizes or [0])),
+        "missed": [eye.name for eye, hit in zip(left_out, right, strict=True) if not hit],
     }
 
 
-def no_discs(
-    camera: Camera,
-    left_out: list[Eye],
-    find: Callable[[Pixels], tuple[float, float, float] | None] = find_disc,
-) -> dict[str, object]:
+def no_discs(camera: Camera, left_out: list[Eye], network: Network = None) -> Case:
     """Count the discs that are found where there is none in view."""
     without = [eye for eye in left_out if eye.name in WITHOUT_DISC]
-    made_up = [eye.name for eye in without if find(eye.photo) is not None]
     return {
         "case": f"{camera} photographs without a disc in view",
         "photographs": len(without),
-        "made_up": made_up,
+        "made_up": [eye.name for eye in without if find_disc(eye.photo, network) is not None],
     }
 
 
 def painted_eye(eye: Eye, number: int) -> Painted:
-    """Paint tree number `number` of the left-out series into a photograph, then wear it."""
+    """Paint tree number `number` of a series that training never saw into a photograph."""
     rng = np.random.default_rng([_SERIES, number])
     ready = prepare(eye)
     height, width = ready.photo.shape[:2]
     disc = float(rng.uniform(0.35, 0.65) * height), float(rng.uniform(0.2, 0.8) * width)
     side = 1 if disc[1] < width / 2 else -1
-    strands = grown(rng, number % 3, disc, DIAMETER / 224, side)
-    painted = paint(ready.ground, strands, rng, number % 3)
-    return painted
+    strands = grown(rng, number % 3, Place(disc, DIAMETER / 224, side))
+    return paint(ready.ground, strands, rng, number % 3)
 
 
-def calibre_ratios(painted: Painted, soft: NDArray[np.float32]) -> NDArray[np.float64]:
+def calibre_ratios(painted: Painted, soft: NDArray[np.float32]) -> list[float]:
     """Measured over painted width of every branch that was found and is at least 15 px long."""
     ratios = []
     for branch in trace(soft).branches:
@@ -135,7 +137,7 @@ def calibre_ratios(painted: Painted, soft: NDArray[np.float32]) -> NDArray[np.fl
         true = painted.width[rows, columns]
         if branch.length >= 15 and (true > 0).mean() > 0.8:
             ratios.append(branch.calibre / float(true[true > 0].mean()))
-    return np.array(ratios)
+    return ratios
 
 
 def _overlap(drawn: NDArray[np.bool_], soft: NDArray[np.float32]) -> tuple[float, float, float]:

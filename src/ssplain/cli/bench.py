@@ -9,7 +9,9 @@ import typer
 from ssplain.errors import SSplainError
 
 # name on the command line -> room file; each has `cases()`, which yields one dict per case
-SUITES = {name: f"ssplain.bench.{name}" for name in ("core", "explainers", "metrics", "vessels")}
+SUITES = {
+    name: f"ssplain.bench.{name}" for name in ("core", "explainers", "fundus", "metrics", "vessels")
+}
 
 
 SIZED = ("explainers",)  # those whose `cases` take a number of images

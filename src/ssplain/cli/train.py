@@ -13,7 +13,7 @@ from ssplain.errors import SSplainError
 if TYPE_CHECKING:
     from ssplain.train.loop import Images, Step
 
-DATASETS = ("mnist", "fmnist", "rop")
+DATASETS = ("mnist", "fmnist", "rop", "vessels", "disc")
 VALIDATION = 5000
 SIMULATED = {"train": 9000, "validation": 450, "test": 100}
 
@@ -25,7 +25,8 @@ def train(
         Path | None,
         typer.Option(
             help="mnist, fmnist: folder of the IDX files [default: the one SSPLAIN_DATA names]. "
-            "rop: folder per class or CSV table of segmented images, or 'simulated' [default]."
+            "rop: folder per class or CSV table of segmented images, or 'simulated' [default]. "
+            "vessels, disc: folder of HVDROPDB [default: hvdropdb in the one SSPLAIN_DATA names]."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder to write the weights and their card to.")],
@@ -48,7 +49,7 @@ def train(
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
 ) -> None:
-    """Train LeNet-5 with the paper's settings, or GoogLeNet on ROP images; stop early."""
+    """Train LeNet-5 with the paper's settings, GoogLeNet on ROP images, U-Nets on photographs."""
     if dataset not in DATASETS:
         raise SSplainError(
             f"There is no data set {dataset!r} to train on; choose one of: {', '.join(DATASETS)}."
@@ -67,6 +68,12 @@ def train(
     elif trees is not None or start is not None or bfloat16:
         raise SSplainError(
             f"--trees, --start and --bfloat16 are for rop, not for {dataset}; leave them out."
+        )
+    elif dataset in {"vessels", "disc"}:
+        from ssplain.cli.train_pixels import train_pixels
+
+        train_pixels(
+            dataset, data, out, epochs=epochs, seed=seed, checkpoint=_prepare(out, resume=resume)
         )
     else:
         _train_lenet(dataset, data, out, epochs=epochs or 50, seed=seed, resume=resume)

@@ -2,6 +2,7 @@
 
 from ssplain.fundus.disc import find_disc
 from ssplain.fundus.field import Field, field
+from ssplain.fundus.quality import Quality, quality
 from ssplain.fundus.segment import segment
 
-__all__ = ["Field", "field", "find_disc", "segment"]
+__all__ = ["Field", "Quality", "field", "find_disc", "quality", "segment"]

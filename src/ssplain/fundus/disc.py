@@ -30,17 +30,20 @@ def new_disc_network() -> UNet:
     return UNet(3, _WIDTHS, fold=2)
 
 
-def find_disc(photo: Photo) -> tuple[float, float, float] | None:
+def find_disc(
+    photo: Photo, network: torch.nn.Module | None = None
+) -> tuple[float, float, float] | None:
     """Find the optic disc of a fundus photograph.
 
     Args:
         photo: array or tensor, (H, W, 3) or (3, H, W), bytes or floats in [0, 1].
+        network: one of your own training (`ssplain.models.load`); the bundled one by default.
 
     Returns:
         Row, column and radius in px, or None if no disc is in view or none can be told for sure.
     """
     ready = plate(photo, DISC_DIAMETER)
-    soft = probabilities(_network(), ready.tensor(DISC_REACH)) * ready.inside
+    soft = probabilities(network or _network(), ready.tensor(DISC_REACH)) * ready.inside
     found = largest_spot(soft)
     if found is None:
         return None

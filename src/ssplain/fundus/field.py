@@ -11,6 +11,7 @@ from ssplain.fundus.photo import Photo, as_photo, resized
 
 _SMALL = 256  # pixels of the longer side at which the field is looked for
 _CORNER = 0.04  # share of a side that a corner takes
+_SHARP = 0.25  # least share of the eye's brightness that is lost at its rim
 _LEAST = 0.25  # share of the frame below which there is no field to speak of
 
 
@@ -101,7 +102,17 @@ def _inside(photo: NDArray[np.float32]) -> NDArray[np.bool_] | None:
     hull: NDArray[np.bool_] = convex_hull_image(largest)  # type: ignore[no-untyped-call]
     if hull.mean() < _LEAST or hull.mean() > 0.98:
         return None
-    return hull
+    return hull if _is_sharp(hull, np.abs(photo - surround).max(axis=2)) else None
+
+
+def _is_sharp(hull: NDArray[np.bool_], away: NDArray[np.float32]) -> bool:
+    """Whether the eye ends at the rim at once; a vignette fades into the corners."""
+    within = hull & ~ndimage.binary_erosion(hull, iterations=10, border_value=1)
+    beyond = ndimage.binary_dilation(hull, iterations=4) & ~hull
+    if not beyond.any() or not within.any():
+        return False
+    step = float(away[within].mean() - away[beyond].mean())
+    return step > _SHARP * float(np.median(away[hull]))
 
 
 def _circle(inside: NDArray[np.bool_]) -> tuple[float, float, float]:

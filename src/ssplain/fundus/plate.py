@@ -11,6 +11,7 @@ from ssplain.fundus.field import Field, field
 from ssplain.fundus.photo import Photo, Pixels, as_photo, canonical_size, flat, resized
 
 _RIM = 0.012  # share of the diameter at the rim of the field, where the lens shows
+_EDGE = 0.004  # the same where the frame cuts the eye off
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,6 @@ def plate(photo: Photo, diameter: float) -> Plate:
     view = field(pixels)
     size = canonical_size((pixels.shape[0], pixels.shape[1]), view, diameter)
     inside = resized(view.mask.astype(np.float32)[..., None], size)[..., 0] > 0.5
-    if view.bounded:
-        inside = ndimage.distance_transform_edt(np.pad(inside, 1, mode="edge"))[1:-1, 1:-1] > (
-            _RIM * diameter
-        )
+    deep = ndimage.distance_transform_edt(np.pad(inside, 1))[1:-1, 1:-1]
+    inside = deep > (_RIM if view.bounded else _EDGE) * diameter
     return Plate(resized(pixels, size), inside, view, diameter / (2 * view.radius))

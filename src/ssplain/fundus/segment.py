@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import ndimage
 from skimage.morphology import remove_small_objects
 
 from ssplain.fundus.photo import Photo, as_photo, resized
@@ -16,6 +17,7 @@ DIAMETER = 640.0  # pixels of the field of view at which the network looks
 REACH = 20.0  # pixels over which the lighting is averaged
 WIDTHS = (24, 32, 48, 64)
 _LEAST = 0.3  # below this probability there is no vessel
+_RIM = 3  # pixels of the plate at its edge, where nothing can be said
 _SPECK = 40  # pixels of the plate; smaller parts are noise
 
 
@@ -29,19 +31,21 @@ def new_network() -> UNet:
     return UNet(3, WIDTHS, fold=2)
 
 
-def segment(photo: Photo) -> NDArray[np.float32]:
+def segment(photo: Photo, network: torch.nn.Module | None = None) -> NDArray[np.float32]:
     """Find the retinal vessels of a fundus photograph.
 
     Args:
         photo: array or tensor, (H, W, 3) or (3, H, W), bytes or floats in [0, 1]; any size from
             32 px, any camera.
+        network: one of your own training (`ssplain.models.load`); the bundled one by default.
 
     Returns:
         (H, W) in [0, 1]: how far a pixel is vessel, exactly 0 where there is none.
     """
     pixels = as_photo(photo)
     ready = plate(pixels, DIAMETER)
-    soft = probabilities(_network(), ready.tensor(REACH)) * ready.inside
+    inner = ndimage.binary_erosion(ready.inside, iterations=_RIM)
+    soft = probabilities(network or _network(), ready.tensor(REACH)) * inner
     soft = cleaned(soft)
     height, width = pixels.shape[:2]
     fine = resized(soft[..., None], (height, width))[..., 0]

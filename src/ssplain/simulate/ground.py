@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
-from skimage.morphology import skeletonize
 
 Pixels = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -17,6 +16,7 @@ Mask = NDArray[np.bool_]
 _RIM = 3  # pixels beyond a stroke that its vessel may take
 _ASTRAY = 6  # pixels by which a stroke may miss its vessel
 _DISC = np.hypot(*np.mgrid[-6:7, -6:7]) <= 6  # wider than a vessel
+_TYPICAL = np.array([0.03, 0.12, 0.08])  # contrast where no vessel was drawn
 _NEAR = 45.0  # pixels over which the vessels' contrast is averaged
 
 
@@ -116,16 +116,16 @@ def _contrast(photo: Pixels, filled: Pixels, strokes: Mask, inside: Mask) -> Pix
     """Smooth map of how much darker, per channel, the drawn vessels were than their ground."""
     ratio = np.log((filled + 0.02) / (photo + 0.02))
     blurred = ndimage.gaussian_filter(ratio, (0.7, 0.7, 0))
-    green = np.where(strokes, blurred[..., 1], -1)
-    ridge = strokes & (green >= ndimage.maximum_filter(green, 5)) & (green > 0.01)
-    if not ridge.any():
-        ridge = skeletonize(strokes)  # type: ignore[no-untyped-call]
+    green = np.where(strokes, blurred[..., 1], 0)
+    # strokes are wider than vessels and stray from them: what stands out most counts most
+    ridge = np.where(green >= ndimage.maximum_filter(green, 7), green.clip(0) ** 2, 0)
     weight = _blur(ridge.astype(np.float32), _NEAR)
     total = np.stack([_blur(blurred[..., c] * ridge, _NEAR) for c in range(3)], axis=-1)
-    typical = np.median(blurred[ridge], axis=0) if ridge.any() else np.array([0.03, 0.12, 0.08])
+    mass = float(ridge.sum())
+    typical = (blurred * ridge[..., None]).sum(axis=(0, 1)) / mass if mass else _TYPICAL
     prior = 0.1 * float(weight[inside].mean()) + 1e-9
     contrast = (total + prior * typical) / (weight + prior)[..., None]
-    return np.clip(contrast, (0.0, 0.02, 0.0), 0.9).astype(np.float32)
+    return np.clip(contrast, (0.0, 0.03, 0.0), 0.9).astype(np.float32)
 
 
 def _blur(plane: Pixels, sigma: float) -> Pixels:

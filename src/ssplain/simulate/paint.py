@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter, map_coordinates, zoom
 
 from ssplain.simulate.disease import draw_severity, plant
 from ssplain.simulate.ground import Ground, Mask, Pixels
-from ssplain.simulate.tree import Array, Course, calibre, draw_eye, grow_tree
+from ssplain.simulate.tree import Array, calibre, draw_eye, grow_tree
 
 _THINNEST = 1.2  # pixels; what a camera still shows
 
@@ -30,6 +30,21 @@ class Strand:
     widths: Array
     relevance: Array
     artery: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a simulated eye comes to lie in a photograph.
+
+    Attributes:
+        disc: row and column of the disc.
+        scale: pixels of the photograph per pixel of the simulated eye.
+        side: 1 if the macula is to the right of the disc, -1 if to the left.
+    """
+
+    disc: tuple[float, float]
+    scale: float
+    side: int
 
 
 @dataclass(frozen=True)
@@ -92,7 +107,7 @@ def paint(
     across = np.clip(1 - depth / np.maximum(radius, 0.5), 0, 1)
     tone = np.array([strand.artery for strand in strands])[owner[nearest]]
     strength = np.where(tone, rng.uniform(0.55, 0.9), rng.uniform(0.85, 1.2))
-    strength = strength * np.clip((radius / 2.2) ** rng.uniform(0.3, 0.7), 0.45, 1.35)
+    strength = strength * np.clip((radius / 2.2) ** rng.uniform(0.2, 0.6), 0.6, 1.3)
     body = np.sqrt(np.clip(1 - across**2, 0, 1)) if rng.random() < 0.5 else 1 - across**4
     reflex = (
         rng.uniform(0, 0.45) * np.clip((radius - 1.6) / 1.5, 0, 1) * np.exp(-((across / 0.28) ** 2))
@@ -100,8 +115,8 @@ def paint(
     absorbed = vessels * strength * (0.25 + 0.75 * body) * (1 - reflex) * _unsteady(rng, shape)
     absorbed = gaussian_filter(absorbed, rng.uniform(0.5, 1.1))
     gain = rng.uniform(0.8, 1.35)
-    least = np.array([0.0, rng.uniform(0.03, 0.06), 0.0])  # fainter ones could not be seen
-    contrast = gain * np.maximum(ground.contrast, least)
+    faintest = rng.uniform(0.05, 0.09)  # of green; what is fainter could not be seen
+    contrast = gain * ground.contrast * np.maximum(1, faintest / ground.contrast[..., 1:2])
     photo = ground.photo * np.exp(-absorbed[..., None] * contrast)
     return Painted(
         photo=np.clip(photo, 0, 1).astype(np.float32),
@@ -115,46 +130,28 @@ def paint(
     )
 
 
-def grown(
-    rng: np.random.Generator, label: int, disc: tuple[float, float], scale: float, side: int
-) -> list[Strand]:
+def grown(rng: np.random.Generator, label: int, place: Place) -> list[Strand]:
     """Grow a tree of simulated vessels with planted disease from a photograph's disc.
 
     Args:
         rng: everything is drawn from it.
         label: 0 Normal, 1 Pre-plus or 2 Plus.
-        disc: row and column of the disc in the photograph.
-        scale: pixels of the photograph per pixel of the simulated eye.
-        side: 1 if the macula is to the right of the disc, -1 if to the left.
+        place: where in the photograph.
 
     Example:
-        >>> strands = grown(np.random.default_rng(0), 2, (100.0, 80.0), 1.0, 1)
+        >>> strands = grown(np.random.default_rng(0), 2, Place((100.0, 80.0), 1.0, 1))
         >>> len(strands) > 5, bool(np.hypot(*(strands[0].points[0] - (80, 100))) < 12)
         (True, True)
     """
     eye = draw_eye(rng)
     courses = grow_tree(rng, eye)
-    return diseased(rng, courses, label, disc, scale, side, eye.zoom)
-
-
-def diseased(
-    rng: np.random.Generator,
-    courses: Sequence[Course],
-    label: int,
-    disc: tuple[float, float],
-    scale: float,
-    side: int,
-    magnification: float = 1.0,
-) -> list[Strand]:
-    """Give courses of the eye's own frame their widths and disease, and place them at a disc."""
     severity = draw_severity(rng, label)
-    widths = calibre(courses, magnification)
-    points, widths, findings = plant(rng, courses, widths, severity, magnification)
+    points, widths, findings = plant(rng, courses, calibre(courses, eye.zoom), severity, eye.zoom)
     slim = rng.uniform(0.4, 0.9)  # infants' vessels are thin; cameras and eyes differ
     return [
         Strand(
-            points=np.array(disc[::-1]) + scale * p * (side, -1),
-            widths=np.maximum(scale * slim * w, _THINNEST),
+            points=np.array(place.disc[::-1]) + place.scale * p * (place.side, -1),
+            widths=np.maximum(place.scale * slim * w, _THINNEST),
             relevance=finding.strength,
             artery=course.kind == "artery",
         )

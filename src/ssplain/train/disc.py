@@ -21,7 +21,7 @@ from ssplain.train.sheets import Pool, Sheet, as_sheet
 from ssplain.train.wear import worn
 
 DISC_PLAN = Plan(epochs=30, steps=40)
-_SIDE = 176  # pixels of a patch
+_SIDE = 192  # pixels of a patch, a multiple of what the network folds and halves
 
 
 def train_disc(

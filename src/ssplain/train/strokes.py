@@ -17,7 +17,7 @@ from ssplain.fundus.photo import flat, resized
 from ssplain.fundus.plate import plate
 from ssplain.fundus.segment import DIAMETER, REACH
 from ssplain.simulate.ground import Ground, clear
-from ssplain.simulate.paint import choroid, grown, paint
+from ssplain.simulate.paint import Place, choroid, grown, paint
 from ssplain.train.sheets import Sheet, as_sheet
 from ssplain.train.wear import worn
 
@@ -60,7 +60,8 @@ def painted_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) -
     disc = float(rng.uniform(0.2, 0.8) * height), float(rng.uniform(0.1, 0.9) * width)
     pixels = scale * DIAMETER / 224 * rng.uniform(0.7, 1.15)
     side = 1 if rng.random() < 0.5 else -1
-    painted = paint(ground, grown(rng, int(rng.integers(3)), disc, pixels, side), rng)
+    strands = grown(rng, int(rng.integers(3)), Place(disc, pixels, side))
+    painted = paint(ground, strands, rng)
     weight = np.where(ground.doubtful & (painted.vessels == 0), _doubt(eye), 1) * ground.inside
     image = flat(worn(painted.photo, rng), ground.inside, REACH)
     return as_sheet(image, painted.vessels, weight, np.zeros(size, bool))

@@ -1,0 +1,83 @@
+"""`ssplain train vessels|disc`: train the networks that look at photographs."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from ssplain.train.pixels import Round
+
+_CREDIT = (
+    "HVDROPDB (R. Agrawal, S. Kulkarni et al., doi 10.17632/xw5xc7xrmp.3, CC BY 4.0; modified: "
+    "scaled, recoloured, vessels removed and simulated ones painted in)"
+)
+_PART = {"vessels": "vessel", "disc": "optic disc"}
+_MEANING = {
+    "vessels": "share of drawn centrelines found within 3 px at a width of 640 px",
+    "disc": "share of drawn discs found with the centre within a quarter of the diameter",
+}
+
+
+def train_pixels(
+    dataset: str, data: Path | None, out: Path, *, epochs: int | None, seed: int, checkpoint: Path
+) -> None:
+    """Train the vessel or the disc network, judge it on what was left out, and write it."""
+    from ssplain.bench.fundus import disc_cases, vessel_cases
+    from ssplain.models import ModelCard, save
+    from ssplain.train.disc import DISC_PLAN, train_disc
+    from ssplain.train.vessels import PLAN, train_vessels
+
+    vessels = dataset == "vessels"
+    plan = PLAN if vessels else DISC_PLAN
+    plan = dataclasses.replace(plan, epochs=epochs or plan.epochs, seed=seed)
+    with _bar(plan.epochs) as progress:
+        train = train_vessels if vessels else train_disc
+        network = train(data, plan, checkpoint=checkpoint, progress=progress)
+    cases = list((vessel_cases if vessels else disc_cases)(data, network))
+    key = "centrelines_found" if vessels else "found_within_a_quarter_diameter"
+    shares = [float(case[key]) for case in cases if key in case]
+    card = ModelCard(
+        name=f"unet-{dataset}",
+        architecture="unet",
+        dataset="hvdropdb",
+        classes=(_PART[dataset],),
+        channels=3,
+        size=(640, 640) if vessels else (224, 224),
+        accuracy=sum(shares) / len(shares),
+        seed=seed,
+        date=datetime.now(UTC).date().isoformat(),
+        note=(
+            f"Says of every pixel of a fundus photograph how far it is {_PART[dataset]}; size is "
+            f"the diameter of the field of view at which it looks. Trained on {_CREDIT}, "
+            f"{plan.epochs * plan.steps} steps of Adam. Accuracy: {_MEANING[dataset]}, on "
+            f"photographs left out of training (RetCam, Neo: "
+            f"{', '.join(f'{share:.1%}' for share in shares)}). Not for diagnosis."
+        ),
+    )
+    save(network, card, out)
+    checkpoint.unlink()
+    for case in cases:
+        typer.echo(json.dumps(case))
+    typer.echo(f"Written to {out}")
+
+
+@contextmanager
+def _bar(epochs: int) -> Iterator[Callable[["Round"], None]]:
+    """Show a progress bar on a terminal; stay quiet in a pipe."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("preparing the photographs", total=epochs)
+
+        def show(done: "Round") -> None:
+            bar.update(task, completed=done.number, description=f"loss {done.loss:.3f}")
+
+        yield show

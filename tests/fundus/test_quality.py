@@ -1,0 +1,78 @@
+import sys
+
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image, ImageDraw
+from scipy.ndimage import gaussian_filter
+
+from ssplain.data import bundled
+from ssplain.fundus import quality
+from tests.fundus.eyes import blank_eye, painted_eye
+
+
+def text() -> np.ndarray:
+    page = Image.new("RGB", (600, 800), "white")
+    for line in range(40):
+        ImageDraw.Draw(page).text((30, 18 * line + 20), "a page of text, no eye " * 4, fill="black")
+    return np.asarray(page)
+
+
+def digit() -> np.ndarray:
+    image: np.ndarray = np.kron(bundled("mnist")[0][0, 0].numpy(), np.ones((8, 8)))
+    return image
+
+
+def segmented() -> np.ndarray:
+    image: np.ndarray = bundled("rop")[0][0, 0].numpy()
+    return image
+
+
+OTHERS = {
+    "cat": skimage.data.chelsea,  # type: ignore[attr-defined]
+    "coffee": skimage.data.coffee,  # type: ignore[attr-defined]
+    "face": skimage.data.astronaut,  # type: ignore[attr-defined]
+    "tissue": skimage.data.immunohistochemistry,  # type: ignore[attr-defined]
+    "stars": skimage.data.hubble_deep_field,  # type: ignore[attr-defined]
+    "page": text,
+    "digit": digit,
+    "grey": lambda: np.full((200, 300, 3), 128, np.uint8),
+    "white": lambda: np.full((200, 300, 3), 255, np.uint8),
+    "black": lambda: np.zeros((200, 300, 3), np.uint8),
+    "orange": lambda: np.full((200, 300, 3), (200, 100, 40), np.uint8),
+    "vessels": segmented,
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_fundus_is_refused(name: str) -> None:
+    verdict = quality(OTHERS[name]())
+    assert not verdict.fundus
+    assert verdict.reasons[0].startswith("not a fundus: ")
+
+
+def test_an_adults_eye_of_another_camera_is_a_fundus() -> None:
+    verdict = quality(skimage.data.retina())  # type: ignore[no-untyped-call]
+    assert verdict.fundus
+    assert verdict.good
+
+
+def test_a_good_photograph_has_nothing_against_it() -> None:
+    assert quality(painted_eye().photo).good
+
+
+def test_faults_are_named() -> None:
+    photo = painted_eye().photo
+    assert [r.split(":")[0] for r in quality(0.15 * photo).reasons] == ["dark"]
+    assert "blurred" in [
+        r.split(":")[0] for r in quality(gaussian_filter(photo, (5, 5, 0))).reasons
+    ]
+    assert "few vessels" in [r.split(":")[0] for r in quality(blank_eye(disc=False)).reasons]
+    glaring = np.where(photo.max(axis=2, keepdims=True) > 0.6, 1.0, photo)
+    assert "glaring" in [r.split(":")[0] for r in quality(glaring).reasons]
+
+
+def test_vessels_that_are_there_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["ssplain.fundus.quality"], "segment", None)
+    photo = painted_eye().photo
+    assert "few vessels" in quality(photo, np.zeros((480, 640))).reasons[0]

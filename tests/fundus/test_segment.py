@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from ssplain.fundus import segment
+from ssplain.fundus.photo import Pixels, resized
+from ssplain.vessels import trace
+from tests.fundus.eyes import blank_eye, painted_eye
+
+
+def overlap(a: Pixels, b: Pixels) -> float:
+    one, two = a >= 0.5, b >= 0.5
+    return float(2 * (one & two).sum() / (one.sum() + two.sum()))
+
+
+@pytest.fixture(scope="module")
+def eye() -> tuple[Pixels, Pixels, Pixels]:
+    painted = painted_eye(label=1)
+    return painted.photo, painted.vessels, segment(painted.photo)
+
+
+def test_painted_vessels_are_found_with_their_width(eye: tuple[Pixels, Pixels, Pixels]) -> None:
+    _, true, found = eye
+    assert overlap(true, found) > 0.75
+    ratio = np.array([b.calibre for b in trace(found).branches if b.length > 40]).mean()
+    ratio /= np.array([b.calibre for b in trace(true).branches if b.length > 40]).mean()
+    assert 0.75 < ratio < 1.3
+
+
+def test_a_map_is_soft_and_exactly_zero_off_the_vessels(eye: tuple[Pixels, Pixels, Pixels]) -> None:
+    photo, _, found = eye
+    assert found.shape == photo.shape[:2]
+    assert found.dtype == np.float32
+    assert found.min() == 0
+    assert 0.5 < found.max() <= 1
+    assert (found == 0).mean() > 0.7
+    assert len(np.unique(found)) > 100
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_vessels_stay_where_they_are_at_any_size(
+    eye: tuple[Pixels, Pixels, Pixels], width: int
+) -> None:
+    photo, true, _ = eye
+    size = width * 3 // 4, width
+    found = segment(resized(photo, size))
+    assert found.shape == size
+    assert overlap(true, resized(found[..., None], (480, 640))[..., 0]) > 0.65
+
+
+@pytest.mark.parametrize("change", ["dim", "bright", "tinted", "white surround", "grainy"])
+def test_vessels_are_found_in_other_light(eye: tuple[Pixels, Pixels, Pixels], change: str) -> None:
+    photo, true, _ = eye
+    other = {
+        "dim": 0.4 * photo,
+        "bright": np.clip(1.25 * photo, 0, 1),
+        "tinted": np.clip(photo * np.float32([0.8, 1.1, 1.4]), 0, 1),
+        "white surround": np.where(photo.max(axis=2, keepdims=True) > 0.1, photo, 1),
+        "grainy": np.clip(
+            photo + 0.01 * np.random.default_rng(1).standard_normal(photo.shape), 0, 1
+        ),
+    }[change]
+    assert overlap(true, segment(other.astype(np.float32))) > 0.65
+
+
+def test_no_vessels_are_made_up() -> None:
+    assert (segment(blank_eye(disc=False)) > 0).mean() < 0.004
+
+
+def test_the_same_photograph_gives_the_same_bytes(eye: tuple[Pixels, Pixels, Pixels]) -> None:
+    photo, _, found = eye
+    assert np.array_equal(segment(photo), found)
