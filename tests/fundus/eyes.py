@@ -32,11 +32,12 @@ def painted_eye(label: int = 0, seed: int = 0, *, disc: bool = True) -> Painted:
     """A made-up fundus with painted vessels of known width."""
     photo = blank_eye(seed=seed, disc=disc)
     inside = photo.max(axis=2) > 0.1
-    contrast = np.broadcast_to(np.float32([0.06, 0.25, 0.2]), photo.shape)
+    contrast = np.broadcast_to(np.array([0.06, 0.25, 0.2], np.float32), photo.shape)
     ground = Ground(photo, inside, contrast, np.zeros(inside.shape, bool))
     rng = np.random.default_rng(seed)
     return paint(ground, grown(rng, label, Place(DISC[:2], 2.7, 1)), rng, label)
 
 
 def _unit(noise: NDArray[np.float64]) -> NDArray[np.float64]:
-    return noise / noise.std()
+    unit: NDArray[np.float64] = noise / noise.std()
+    return unit

@@ -14,7 +14,7 @@ def on(
 ) -> NDArray[np.float32]:
     row, column = np.ogrid[:height, :width]
     inside = np.hypot(row - height / 2, column - width / 2) < radius
-    eye = np.broadcast_to(np.float32([0.7, 0.4, 0.2]), (height, width, 3))
+    eye = np.broadcast_to(np.array([0.7, 0.4, 0.2], np.float32), (height, width, 3))
     return np.where(inside[..., None], eye, np.float32(surround))
 
 
@@ -69,7 +69,7 @@ def test_what_is_no_photograph_is_told_in_a_sentence(bad: NDArray[np.float64]) -
 
 def test_gain_and_tint_cancel_out() -> None:
     ready = plate(blank_eye(), 320)
-    other = (0.6 * ready.photo * np.float32([1.0, 0.8, 1.2])).astype(np.float32)
+    other = (0.6 * ready.photo * np.array([1.0, 0.8, 1.2], np.float32)).astype(np.float32)
     even, same = flat(ready.photo, ready.inside, 15), flat(other, ready.inside, 15)
     assert np.abs(even - same)[ready.inside].mean() < 0.15 * np.abs(even)[ready.inside].mean()
     assert (even[~ready.inside] == 0).all()

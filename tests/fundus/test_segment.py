@@ -53,7 +53,7 @@ def test_vessels_are_found_in_other_light(eye: tuple[Pixels, Pixels, Pixels], ch
     other = {
         "dim": 0.4 * photo,
         "bright": np.clip(1.25 * photo, 0, 1),
-        "tinted": np.clip(photo * np.float32([0.8, 1.1, 1.4]), 0, 1),
+        "tinted": np.clip(photo * np.array([0.8, 1.1, 1.4], np.float32), 0, 1),
         "white surround": np.where(photo.max(axis=2, keepdims=True) > 0.1, photo, 1),
         "grainy": np.clip(
             photo + 0.01 * np.random.default_rng(1).standard_normal(photo.shape), 0, 1

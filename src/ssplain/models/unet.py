@@ -43,7 +43,7 @@ class UNet(nn.Module):
             >>> UNet.of(UNet(3, (8, 12)).state_dict()).coarsest
             4
         """
-        widths = []
+        widths: list[int] = []
         while (first := weights.get(f"down.{len(widths)}.0.weight")) is not None:
             widths.append(first.shape[0])
         if not widths or "head.weight" not in weights:

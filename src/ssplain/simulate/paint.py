@@ -91,8 +91,8 @@ def paint(
         >>> line = np.stack([np.arange(5.0, 60), np.full(55, 15.0)], axis=1)
         >>> strand = Strand(line, np.full(55, 5.0), np.zeros(55), artery=False)
         >>> painted = paint(ground, [strand], np.random.default_rng(0))
-        >>> round(float(painted.vessels[:, 30].sum()), 1), bool(painted.photo[15, 30, 1] < 0.58)
-        (5.0, True)
+        >>> round(float(painted.vessels[:, 30].sum())), bool(painted.photo[15, 30, 1] < 0.58)
+        (5, True)
     """
     shape = ground.inside.shape
     dense = [_dense(strand) for strand in strands]
