@@ -1,6 +1,7 @@
 """Explainers: SSplain, and the one registry of all explainers."""
 
 from ssplain.explain.compare import Compared, compare
+from ssplain.explain.neighbours import captum_method, for_quantus
 from ssplain.explain.presets import PRESETS, Preset, preset
 from ssplain.explain.protocol import Explainer, over_channels
 from ssplain.explain.registry import METHODS, Method, make, method, names
@@ -16,7 +17,9 @@ __all__ = [
     "Method",
     "Preset",
     "SSplain",
+    "captum_method",
     "compare",
+    "for_quantus",
     "make",
     "method",
     "names",
