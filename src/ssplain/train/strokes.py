@@ -10,28 +10,38 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
-from skimage.morphology import skeletonize
 
 from ssplain.data.hvdropdb import PALE, Eye
 from ssplain.fundus.photo import flat, resized
 from ssplain.fundus.plate import plate
 from ssplain.fundus.segment import DIAMETER, REACH
-from ssplain.simulate.ground import Ground, clear
+from ssplain.simulate.ground import Ground, clear, dark_lines
 from ssplain.simulate.paint import Place, choroid, grown, paint
 from ssplain.train.sheets import Sheet, as_sheet
+from ssplain.train.snap import snapped
 from ssplain.train.wear import worn
 
 _DOUBT = 0.12  # weight of dark lines that nobody drew
+_ASTRAY = 3  # pixels beside a stroke in which its vessel may lie
 _ASIDE = 5  # pixels beside a stroke in which nothing is said
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """An eye at the network's scale: its strokes, and its ground without vessels."""
+    """An eye at the network's scale.
+
+    Attributes:
+        name: as the data set names it.
+        photo: (H, W, 3) in [0, 1].
+        strokes: (H, W) what was drawn.
+        line: (H, W) the vessels along the strokes, one pixel wide.
+        ground: the photograph without them.
+    """
 
     name: str
     photo: NDArray[np.float32]
     strokes: NDArray[np.bool_]
+    line: NDArray[np.bool_]
     ground: Ground
 
 
@@ -40,15 +50,17 @@ def prepare(eye: Eye) -> Prepared:
     ready = plate(eye.photo, DIAMETER)
     size = ready.inside.shape
     strokes = resized(eye.mask.astype(np.float32)[..., None], size)[..., 0] > 0.5
-    return Prepared(eye.name, ready.photo, strokes, clear(ready.photo, strokes, ready.inside))
+    line = snapped(strokes & ready.inside, dark_lines(ready.photo, ready.inside), _ASTRAY)
+    ground = clear(ready.photo, strokes, ready.inside)
+    return Prepared(eye.name, ready.photo, strokes, line, ground)
 
 
 def sheet(eyes: Sequence[Prepared], seed: int, index: int) -> Sheet:
-    """Make sheet number `index` of the endless series `seed`: two of three are painted."""
+    """Make sheet number `index` of the endless series `seed`: every other one is painted."""
     rng = np.random.default_rng([seed, index])
     eye = eyes[int(rng.integers(len(eyes)))]
     scale = float(np.exp(rng.uniform(np.log(0.75), np.log(1.5))))
-    return painted_sheet(eye, rng, scale) if index % 3 else stroke_sheet(eye, rng, scale)
+    return painted_sheet(eye, rng, scale) if index % 2 else stroke_sheet(eye, rng, scale)
 
 
 def painted_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) -> Sheet:
@@ -73,12 +85,12 @@ def stroke_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) ->
     photo = resized(eye.photo, size)
     inside = _nearest(eye.ground.inside, size)
     strokes = _nearest(eye.strokes, size)
-    beside = ndimage.distance_transform_edt(~strokes) <= _ASIDE * scale
+    line = _moved(eye.line, scale, size)
+    beside = ndimage.distance_transform_edt(~(strokes | line)) <= _ASIDE * scale
     doubtful = _nearest(eye.ground.doubtful, size)
     weight = np.where(doubtful, _doubt(eye), 1) * (inside & ~beside)
-    line = skeletonize(strokes) & inside  # type: ignore[no-untyped-call]
     image = flat(worn(photo, rng), inside, REACH)
-    return as_sheet(image, np.zeros(size), weight, line)
+    return as_sheet(image, np.zeros(size), weight, line & inside)
 
 
 def _doubt(eye: Prepared) -> float:
@@ -96,6 +108,14 @@ def _rescaled(ground: Ground, size: tuple[int, int]) -> Ground:
         resized(ground.contrast, size),
         _nearest(ground.doubtful, size),
     )
+
+
+def _moved(line: NDArray[np.bool_], scale: float, size: tuple[int, int]) -> NDArray[np.bool_]:
+    """A line at another scale, still one pixel wide."""
+    moved = np.zeros(size, bool)
+    row, column = (np.rint((at + 0.5) * scale - 0.5).astype(int) for at in np.nonzero(line))
+    moved[row.clip(0, size[0] - 1), column.clip(0, size[1] - 1)] = True
+    return moved
 
 
 def _nearest(mask: NDArray[np.bool_], size: tuple[int, int]) -> NDArray[np.bool_]:

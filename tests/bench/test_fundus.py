@@ -1,0 +1,44 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.ndimage import grey_dilation
+
+from ssplain.bench.fundus import _overlap, calibre_ratios, cases
+from tests.fundus.eyes import painted_eye
+
+HAS_DATA = (Path(os.environ.get("SSPLAIN_DATA", "/none")) / "hvdropdb").is_dir()
+
+
+def test_a_centreline_counts_as_found_within_three_pixels() -> None:
+    drawn = np.zeros((200, 640), bool)
+    drawn[97:104, 20:620] = True
+    for off, share in ((0, 1.0), (3, 1.0), (4, 0.0)):
+        soft = np.zeros(drawn.shape, np.float32)
+        soft[100 + off, 20:620] = 1
+        found, precise, _ = _overlap(drawn, soft)
+        assert found == pytest.approx(share, abs=0.03)
+        assert precise == pytest.approx(share, abs=0.03)
+    assert _overlap(drawn, np.zeros(drawn.shape, np.float32)) == (0.0, 0.0, 0.0)
+
+
+def test_the_truth_itself_has_the_right_calibre_and_a_wider_map_has_not() -> None:
+    painted = painted_eye()
+    assert np.median(calibre_ratios(painted, painted.vessels)) == pytest.approx(1, abs=0.1)
+    wide = grey_dilation(painted.vessels, size=(3, 3))
+    assert np.median(calibre_ratios(painted, wide)) > 1.3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_DATA, reason="needs HVDROPDB")
+def test_what_was_promised_is_held_on_photographs_left_out() -> None:
+    measured = {str(case["case"]): case for case in cases()}
+    assert measured["vessels drawn on retcam photographs"]["centrelines_found"] >= 0.85
+    assert measured["vessels drawn on neo photographs"]["centrelines_found"] >= 0.80
+    for camera in ("retcam", "neo"):
+        painted = measured[f"vessels painted on {camera} photographs"]
+        assert painted["dice"] >= 0.80
+        assert painted["calibre_error_median"] <= 0.15
+        discs = measured[f"discs drawn on {camera} photographs"]
+        assert discs["found_within_a_quarter_diameter"] >= 0.9

@@ -1,0 +1,144 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from ssplain.data.hvdropdb import Eye
+from ssplain.errors import SSplainError
+from ssplain.models.unet import UNet
+from ssplain.train.disc import disc_loss
+from ssplain.train.pixels import Batch, Plan, fit
+from ssplain.train.sheets import Pool, as_sheet, patches
+from ssplain.train.strokes import painted_sheet, prepare, stroke_sheet
+from ssplain.train.vessels import vessel_loss
+from ssplain.train.wear import worn
+from tests.fundus.eyes import painted_eye
+
+
+def stripes(epoch: int) -> Iterator[Batch]:
+    rng = np.random.default_rng(epoch)
+    while True:
+        target = np.zeros((4, 1, 32, 32), np.float32)
+        for one in target:
+            at = int(rng.integers(4, 28))
+            one[:, at : at + 2] = 1
+        image = target + 0.2 * rng.standard_normal(target.shape)
+        ones = np.ones_like(target)
+        yield tuple(torch.from_numpy(x).float() for x in (image, target, ones, 0 * ones))
+
+
+def build() -> UNet:
+    return UNet(1, (4, 6), fold=1)
+
+
+def test_a_network_learns_and_a_stopped_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    plan = Plan(epochs=4, steps=15, lr=0.02, memory=10)
+    losses: list[float] = []
+    whole = fit(build, stripes, disc_loss, plan, progress=lambda r: losses.append(r.loss))
+    assert losses[-1] < 0.5 * losses[0]
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(done: object) -> None:
+        if getattr(done, "number", 0) == 2:
+            raise StoppedError
+
+    path = tmp_path / "checkpoint.safetensors"
+    with pytest.raises(StoppedError):
+        fit(build, stripes, disc_loss, plan, checkpoint=path, progress=stop)
+    again = fit(build, stripes, disc_loss, plan, checkpoint=path)
+    for a, b in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_a_checkpoint_of_another_plan_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    fit(build, stripes, disc_loss, Plan(epochs=1, steps=1), checkpoint=path)
+    with pytest.raises(SSplainError):
+        fit(build, stripes, disc_loss, Plan(epochs=2, steps=1), checkpoint=path)
+    with pytest.raises(SSplainError, match="at least 1"):
+        Plan(epochs=0, steps=1)
+
+
+def batch(target: torch.Tensor, weight: torch.Tensor, line: torch.Tensor) -> Batch:
+    return torch.zeros(1), target, weight, line
+
+
+def test_a_stroke_asks_for_a_vessel_but_not_for_its_width() -> None:
+    none = torch.zeros(1, 1, 40, 40)
+    line = none.clone()
+    line[..., 20, :] = 1
+    stroke = torch.ones_like(none)
+    stroke[..., 14:27, :] = 0  # nothing is said beside the stroke
+
+    def cost(first: int, last: int) -> float:
+        logits = torch.full_like(none, -8)
+        logits[..., first:last, :] = 8
+        return float(vessel_loss(logits, batch(none, stroke, line)))
+
+    missed, thin, wide, elsewhere = (cost(*rows) for rows in ((0, 0), (20, 21), (18, 23), (30, 32)))
+    assert thin < 0.01
+    assert wide == pytest.approx(thin, abs=0.01)
+    assert missed > 1
+    assert elsewhere > missed
+
+
+def test_painted_truth_asks_for_the_width_and_doubt_asks_for_little() -> None:
+    truth = torch.zeros(1, 1, 40, 40)
+    truth[..., 19:22, :] = 1
+    ones, none = torch.ones_like(truth), torch.zeros_like(truth)
+    right = vessel_loss(16 * truth - 8, batch(truth, ones, none))
+    wide = truth.clone()
+    wide[..., 17:24, :] = 1
+    assert right < 0.01 < vessel_loss(16 * wide - 8, batch(truth, ones, none))
+    doubt = torch.where(wide > truth, 0.1, 1.0)
+    assert vessel_loss(16 * wide - 8, batch(truth, doubt, none)) < 0.3 * vessel_loss(
+        16 * wide - 8, batch(truth, ones, none)
+    )
+
+
+def test_sheets_say_what_is_known() -> None:
+    painted = painted_eye(label=1)
+    eye = prepare(Eye("retcam/99", painted.photo, painted.vessels > 0.3))
+    rng = np.random.default_rng(0)
+    stroke, paint = stroke_sheet(eye, rng), painted_sheet(eye, rng)
+    assert stroke.line.any()
+    assert not stroke.target.any()
+    assert (stroke.weight[stroke.line] == 0).all()
+    assert not paint.line.any()
+    assert paint.target.max() == 1
+    assert (paint.weight[paint.target == 1] == 1).all()
+    for sheet in (stroke, paint):
+        assert sheet.image.shape == (3, *sheet.target.shape)
+        assert (sheet.weight[0] == 0).all()  # the rim of the field is not learned from
+    image, target, weight, line = patches([stroke, paint], 6, 160, rng)
+    assert image.shape == (6, 3, 160, 160)
+    assert target.shape == weight.shape == line.shape == (6, 1, 160, 160)
+
+
+def test_a_pool_renews_itself_and_repeats() -> None:
+    made: list[int] = []
+
+    def make(index: int) -> object:
+        made.append(index)
+        plane = np.full((8, 8), index % 5 / 4)
+        return as_sheet(np.repeat(plane[..., None], 3, axis=2), plane, plane + 1, plane > 2)
+
+    pool = Pool(make, 0, side=4, size=6, fresh=2, batch=3)  # type: ignore[arg-type]
+    first = next(pool.batches(1))
+    next(pool.batches(2))
+    assert made == [2, 3, 4, 5, 6, 7, 8, 9]
+    again = Pool(make, 0, side=4, size=6, fresh=2, batch=3)  # type: ignore[arg-type]
+    assert all(torch.equal(a, b) for a, b in zip(first, next(again.batches(1)), strict=True))
+
+
+def test_wear_leaves_the_surround_black_and_the_values_in_range() -> None:
+    photo = painted_eye().photo
+    for seed in range(6):
+        other = worn(photo, np.random.default_rng(seed))
+        assert other.min() >= 0
+        assert other.max() <= 1
+        assert other[:4, :4].mean() < 0.05
