@@ -53,8 +53,9 @@ class Register(Mapping[str, T], Generic[T]):
         for entry in own:
             self.add(entry)
 
-    def add(self, entry: T) -> T:
-        """Add one thing; its name must be new. Returns it, so that `add` also decorates."""
+    def add(self, given: T | type[T]) -> T:
+        """Add one thing, or a class of which one is made; its name must be new."""
+        entry = given() if isinstance(given, type) else given
         if not isinstance(entry, self.kind) or not isinstance(entry.name, str) or not entry.name:
             raise SSplainError(
                 f"{entry!r} is no {self.what}; give an instance of "

@@ -2,11 +2,14 @@ import csv
 from pathlib import Path
 
 import pytest
+import torch
 import typer
 from typer.testing import CliRunner
 
 from ssplain.cli.evaluate import evaluate
+from ssplain.data import CLASSES, bundled
 from ssplain.errors import SSplainError
+from ssplain.report import grey, write_png
 
 app = typer.Typer()
 app.command()(evaluate)
@@ -26,7 +29,7 @@ def kept(out: Path) -> dict[str, int]:
 
 def test_table_and_curves_are_written_and_nothing_is_computed_twice(tmp_path: Path) -> None:
     printed = run(tmp_path, "--explainers", "ssplain-0, intensity")
-    assert "12 mnist images" in printed
+    assert "12 images of mnist" in printed
     assert "intervals are too narrow" in printed
     assert "intensity" in printed
     rows = list(csv.DictReader((tmp_path / "evaluation.csv").read_text().splitlines()))
@@ -65,10 +68,60 @@ def test_a_stopped_call_makes_only_what_is_missing_or_broken(tmp_path: Path) -> 
         (["--explainers", "tea-leaves"], "no explainer 'tea-leaves'"),
         (["--target", "guess"], "--target guess"),
         (["--axis", "depth"], "--axis depth does not work; choose one of: all, support, kappa"),
-        (["--dataset", "cats"], "--dataset cats"),
+        (["--dataset", "cats"], "--data cats is no bundled data set"),
         (["--baseline", "grey"], "--baseline grey does not work; choose one of: black, blur, mean"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, more: list[str], says: str) -> None:
     with pytest.raises(SSplainError, match=says):
         run(tmp_path, *more)
+
+
+def garments(home: Path) -> Path:
+    """Write garments as a folder per class, with a picture of what is diseased in two of them."""
+    images, labels = (part[:24] for part in bundled("fmnist"))
+    names = CLASSES["fmnist"]
+    for at, (image, label) in enumerate(zip(images, labels.tolist(), strict=True)):
+        folder = home / "images" / names[label].replace("/", " ")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_png(grey(image), folder / f"{at}.png")
+        if at < 2:
+            truth = home / "truth" / folder.name
+            truth.mkdir(parents=True, exist_ok=True)
+            write_png(grey((image > image.median()).float()), truth / f"{at}.png")
+    (home / "images" / names[0].replace("/", " ") / "broken.png").write_bytes(b"no picture")
+    return home / "images"
+
+
+def test_any_model_on_any_images_with_labels_and_truth(tmp_path: Path) -> None:
+    home = garments(tmp_path)
+    table = tmp_path / "list.csv"
+    lines = [f"{path},{path.parent.name}" for path in sorted(home.glob("*/[0-9]*.png"))]
+    table.write_text("path,label\n" + "\n".join(lines) + "\n")
+    results = []
+    for more in (["--data", str(home), "--truth", str(tmp_path / "truth")], ["--data", str(table)]):
+        command = [*more, "--model", "lenet5-fmnist", "--explainers", "intensity,saliency"]
+        out = tmp_path / f"out{len(results)}"
+        done = CliRunner().invoke(app, [*command, "--points", "5", "--out", str(out)])
+        results.append((done, list(csv.DictReader((out / "evaluation.csv").open()))))
+    (folder, rows), (listed, others) = results
+    assert folder.exit_code == 2  # one image was refused, all others measured
+    assert "broken.png" in folder.output
+    assert "1 of 25 images were refused" in folder.output
+    assert listed.exit_code == 0
+    found, same = (
+        {(r["explainer"], r["measure"]): (r["value"], r["images"]) for r in own}
+        for own in (rows, others)
+    )
+    assert found["saliency", "insertion"][1] == "24"
+    assert found["saliency", "precision-above-chance"][1] == "2"
+    assert found["saliency", "insertion"] == same["saliency", "insertion"]
+    assert ("saliency", "precision-above-chance") not in same
+
+
+def test_images_of_one_size_are_asked_for(tmp_path: Path) -> None:
+    for name, size in (("a", 8), ("b", 9)):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        write_png(grey(torch.rand(1, size, size)), tmp_path / "images" / name / "1.png")
+    with pytest.raises(SSplainError, match="bring all images to one size"):
+        run(tmp_path / "out", "--data", str(tmp_path / "images"), "--model", "torch.nn:Flatten")

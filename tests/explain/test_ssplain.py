@@ -173,9 +173,9 @@ class TestCall:
         assert not bool(kept[1].any())  # row-major order would begin here
 
     def test_progress_counts_all_images(self) -> None:
-        seen: list[tuple[int, int]] = []
+        seen: list[tuple[float, float]] = []
         SSplain(tiny(), iterations=2, batch_size=3).explain(
-            sparse_images(), progress=lambda done, total: seen.append((done, total))
+            sparse_images(), progress=lambda done, total, *_: seen.append((done, total))
         )
         assert seen == [(3, 8), (6, 8), (7, 8), (8, 8)]
 

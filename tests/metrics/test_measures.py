@@ -185,7 +185,7 @@ class Highest(Measure):
 
 @pytest.fixture
 def highest() -> Iterator[Measure]:
-    yield MEASURES.add(Highest())
+    yield MEASURES.add(Highest)
     MEASURES.remove("highest")
 
 
@@ -201,7 +201,7 @@ def test_a_measure_of_ones_own_is_one_small_class(highest: Measure) -> None:
 
 def test_only_measures_are_registered() -> None:
     with pytest.raises(SSplainError, match=r"instance of ssplain\.metrics\.measure\.Measure"):
-        MEASURES.add(Highest)  # type: ignore[arg-type]
+        MEASURES.add("highest")  # type: ignore[arg-type]
     empty: Register[Measure] = Register("measure", "nobody.at.home", Measure)
     assert len(empty) == 0
     assert empty.get("kappa") is None

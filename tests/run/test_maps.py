@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from ssplain.explain import make
-from ssplain.explain.protocol import ChannelRule, Progress
+from ssplain.explain.protocol import ChannelRule
 from ssplain.explain.registry import METHODS, Method
 from ssplain.explain.targets import Target
 from ssplain.models import load
+from ssplain.progress import Progress
 from ssplain.run import Scene, Store, bundled_scene, explain_once, maps
 from tests.explain.small import small
 

@@ -85,7 +85,7 @@ def test_maps_studies_leave_examples_and_use_the_maps_of_others(tmp_path: Path) 
     scene = digits(12)
     run(quick("mnist"), scene, tmp_path)
     before = set((tmp_path / "store").iterdir())
-    study = replace(quick("maps-mnist"), variants=FAST[:2], drawn=("SSplain-0", "Saliency"))
+    study = replace(quick("maps-mnist"), variants=FAST[:2], drawn=FAST[:2])
     record = run(study, scene, tmp_path)
     assert set((tmp_path / "store").iterdir()) == before
     assert record.examples == "examples.npz"

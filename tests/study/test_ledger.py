@@ -5,9 +5,18 @@ import torch
 
 from ssplain.metrics import MEASURES, Evaluation
 from ssplain.report.record import Record, read_ledger, write_record
-from ssplain.study import CLAIMS, STUDIES, Results, judge, tally, update_ledger
+from ssplain.study import (
+    CLAIMS,
+    STUDIES,
+    Results,
+    SanityStudy,
+    TimesStudy,
+    judge,
+    tally,
+    update_ledger,
+)
 from ssplain.study.results import write_results
-from ssplain.study.times import key
+from ssplain.study.times import group
 
 LABELS = torch.tensor([0, 0, 1, 1])
 
@@ -20,11 +29,10 @@ def full() -> dict[str, Results]:
         titles = [variant.title for variant in study.variants]
         groups = ("all", "support", "kappa", "maps")
         found = {group: dict.fromkeys(titles, one) for group in groups}
-        if study.kind == "sanity":
+        if isinstance(study, SanityStudy):
             found = {"stages": dict.fromkeys(("trained", "fc", "conv1"), one)}
-        if study.kind == "times":
-            keys = [key(d, title) for d in study.dataset.split(", ") for title in titles]
-            found = {"times": dict.fromkeys(keys, one)}
+        if isinstance(study, TimesStudy):
+            found = {group(name): dict.fromkeys(titles, one) for name in study.datasets}
         results[study.name] = Results(study.name, 4, found)
     return results
 
@@ -48,24 +56,41 @@ def test_every_claim_can_be_judged() -> None:
 def test_a_single_image_of_a_class_decides_nothing() -> None:
     """Its interval has no width, so that any difference would look certain."""
     ours, theirs = (
-        Evaluation({"seconds": seconds}, {}, torch.zeros(0), torch.tensor([0, 1]))
+        Evaluation.of_values({"seconds": seconds}, torch.tensor([0, 1]))
         for seconds in (torch.tensor([1.0, 1.1]), torch.tensor([2.0, 2.2]))
     )
-    keys = {key("rop", v.title): theirs for v in STUDIES["times"].variants}
-    few = Results("times", 2, {"times": keys | {key("rop", "SSplain-0"): ours}})
-    findings = judge(CLAIMS, {"times": few})
-    assert findings
-    assert {finding.verdict for finding in findings} == {"undecided"}
-    assert all("Too few images" in finding.measured for finding in findings)
+    times = {v.title: theirs for v in STUDIES["times"].variants} | {"SSplain-0": ours}
+    findings = judge(CLAIMS, {"times": Results("times", 2, {group("rop"): times})})
+    measured = [finding for finding in findings if finding.verdict != "not measured"]
+    assert measured
+    assert {finding.verdict for finding in measured} == {"undecided"}
+    assert all("Too few images" in finding.measured for finding in measured)
     twice = {
-        name: Evaluation(
-            {"seconds": one.values["seconds"].repeat(2)}, {}, torch.zeros(0), one.labels.repeat(2)
+        name: Evaluation.of_values(
+            {"seconds": one.values["seconds"].repeat(2)}, one.labels.repeat(2)
         )
-        for name, one in few.found["times"].items()
+        for name, one in times.items()
     }
-    assert "holds" in {
-        f.verdict for f in judge(CLAIMS, {"times": Results("times", 4, {"times": twice})})
-    }
+    judged = judge(CLAIMS, {"times": Results("times", 4, {group("rop"): twice})})
+    assert "holds" in {finding.verdict for finding in judged}
+
+
+def test_a_study_that_was_not_run_is_told_from_what_it_has_not_measured() -> None:
+    """The first leaves its claims out; the second lists them and says what is missing."""
+    whole = full()["mnist"]
+    values = dict(whole.found["all"]["SSplain-0"].values)
+    del values["kappa"]
+    less = {**whole.found["all"], "SSplain-0": Evaluation.of_values(values, LABELS)}
+    findings = judge(CLAIMS, {"mnist": Results("mnist", 4, {**whole.found, "all": less})})
+    assert {finding.study for finding in findings} == {"mnist"}
+    (missing,) = [finding for finding in findings if finding.verdict == "not measured"]
+    assert "brightness" in missing.claim
+    assert missing.measured == "The study 'mnist' holds no 'kappa' of SSplain-0 (all)."
+    assert "1 not measured" in tally(findings)
+    without = {title: one for title, one in whole.found["all"].items() if title != "LIME"}
+    findings = judge(CLAIMS, {"mnist": Results("mnist", 4, {"all": without})})
+    assert {finding.verdict for finding in findings} == {"not measured"}
+    assert "of LIME (all)" in findings[0].measured
 
 
 def test_claims_of_studies_that_were_not_run_are_left_out() -> None:
@@ -83,11 +108,9 @@ def test_claims_of_studies_that_were_not_run_are_left_out() -> None:
 def test_the_ledger_is_written_from_the_values_of_the_studies(tmp_path: Path) -> None:
     values = {m: torch.tensor([0.2, 0.21, 0.2, 0.21]) for m in ("deletion", "insertion")}
     found = {
-        variant.title: Evaluation(
+        variant.title: Evaluation.of_values(
             {m: v + 0.01 * place for m, v in values.items()}
             | dict.fromkeys(("kappa", "settled"), torch.tensor([0.1, 0.2, 0.3, 0.4])),
-            {},
-            torch.zeros(0),
             LABELS,
         )
         for place, variant in enumerate(STUDIES["mnist"].variants)

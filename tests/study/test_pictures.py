@@ -4,7 +4,8 @@ import numpy as np
 import torch
 
 from ssplain.metrics import Evaluation
-from ssplain.study.declare import ALL, Variant
+from ssplain.study.declare import ALL
+from ssplain.study.kinds import Variant
 from ssplain.study.pictures import curves, dots, map_grid
 from ssplain.study.style import lines, save_figure, style
 

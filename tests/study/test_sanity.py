@@ -2,14 +2,16 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
-from ssplain.study import Variant, declared, read_results
+from ssplain.study import SanityStudy, Variant, declared, read_results
 from ssplain.study.sanity import run_sanity
 from tests.study.tiny import digits
 
 
 def test_the_check_is_kept_stage_by_stage(tmp_path: Path) -> None:
     ours = Variant("SSplain-0", "ssplain-0", {"iterations": 5})
-    study = replace(declared("sanity"), dataset="mnist", variants=(ours,), seeds=(0, 1))
+    study = declared("sanity")
+    assert isinstance(study, SanityStudy)
+    study = replace(study, datasets=("mnist",), variants=(ours,), seeds=(0, 1))
     scene = digits(3)
     told: list[float] = []
     record = run_sanity(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ssplain.study import Variant, declared, read_results
-from ssplain.study.times import COLUMNS, Row, key, run_times, times_figure
+from ssplain.study import TimesStudy, Variant, declared, read_results
+from ssplain.study.times import COLUMNS, Row, group, run_times, times_figure
 from tests.study.tiny import digits
 
 VARIANTS = (
@@ -16,16 +16,18 @@ VARIANTS = (
 
 
 def test_times_are_taken_once_for_each_image(tmp_path: Path) -> None:
-    study = replace(declared("times"), variants=VARIANTS)
+    study = declared("times")
+    assert isinstance(study, TimesStudy)
+    study = replace(study, variants=VARIANTS)
     scenes = {"mnist": digits(3)}
-    record = run_times(study, scenes.get, tmp_path)
+    record = run_times(study, scenes, tmp_path)
     assert record.settings == {"mnist": 3}
     assert record.images == 3
     rows = list(csv.DictReader((tmp_path / "times/times.csv").read_text().splitlines()))
     assert tuple(rows[0]) == COLUMNS
     assert [row["explainer"] for row in rows] == ["SSplain-0", "LIME", "Saliency"]
-    found = read_results(tmp_path / "times", "times").found["times"]
-    own, ours = (found[key("mnist", t)].values["seconds"] for t in ("LIME", "SSplain-0"))
+    found = read_results(tmp_path / "times", "times").found[group("mnist")]
+    own, ours = (found[t].values["seconds"] for t in ("LIME", "SSplain-0"))
     assert float(rows[1]["ms per image"]) == pytest.approx(1e3 * float(own.mean()), rel=1e-3)
     assert float(rows[1]["times SSplain-0"]) == pytest.approx(float(own.mean() / ours.mean()), 1e-3)
     assert float(rows[1]["times SSplain in the paper"]) == pytest.approx(0.21 / 1.58, abs=1e-4)
@@ -33,10 +35,10 @@ def test_times_are_taken_once_for_each_image(tmp_path: Path) -> None:
     assert len(own) == 3
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     table = (tmp_path / "times/times.csv").read_bytes()
-    run_times(study, scenes.get, tmp_path)
+    run_times(study, scenes, tmp_path)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()} == kept
     assert (tmp_path / "times/times.csv").read_bytes() == table
-    run_times(study, {"mnist": digits(4)}.get, tmp_path)  # one image more
+    run_times(study, {"mnist": digits(4)}, tmp_path)  # one image more
     after = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     assert len(after) == len(kept) + len(VARIANTS)
     assert after.items() >= kept.items()

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from ssplain.metrics import Evaluation, Interval
+from ssplain.study.kinds import Variant
 from ssplain.study.results import Results
 from ssplain.study.verdicts import (
     FAILS,
@@ -17,6 +18,7 @@ from ssplain.study.verdicts import (
     together,
 )
 
+A, B, C = (Variant(name, "saliency") for name in "abc")
 LABELS = torch.tensor([0] * 6 + [1] * 6)
 SPREAD = torch.tensor([-0.1, -0.05, 0.0, 0.0, 0.05, 0.1] * 2).double()
 
@@ -44,19 +46,19 @@ def shuffled(results: Results, name: str) -> Results:
 
 
 def test_better_than_all_holds() -> None:
-    judged = ahead("a", ("b", "c"), "insertion").judge(made(a=0.9, b=0.8, c=0.5))
+    judged = ahead(A, (B, C), "insertion").judge(made(a=0.9, b=0.8, c=0.5))
     assert judged.verdict == HOLDS
     assert "ahead of 2 of 2; nearest is b, by 0.100 [0.100, 0.100]" in judged.measured
 
 
 def test_worse_than_one_does_not_hold_and_is_named() -> None:
-    judged = ahead("a", ("b", "c"), "insertion").judge(made(a=0.7, b=0.8, c=0.5))
+    judged = ahead(A, (B, C), "insertion").judge(made(a=0.7, b=0.8, c=0.5))
     assert judged.verdict == FAILS
     assert "ahead of 1 of 2; behind b by 0.100 [0.100, 0.100]" in judged.measured
 
 
 def test_low_is_good_in_deletion() -> None:
-    test = ahead("a", ("b",), "deletion")
+    test = ahead(A, (B,), "deletion")
     assert test.judge(made(a=0.1, b=0.3)).verdict == HOLDS
     assert test.judge(made(a=0.3, b=0.1)).verdict == FAILS
     assert "lower than that of b" in test.rule
@@ -64,7 +66,7 @@ def test_low_is_good_in_deletion() -> None:
 
 def test_an_interval_over_zero_is_undecided() -> None:
     results = shuffled(made(a=0.80, b=0.79, c=0.1), "b")
-    judged = ahead("a", ("b", "c"), "insertion").judge(results)
+    judged = ahead(A, (B, C), "insertion").judge(results)
     assert judged.verdict == OPEN
     assert "too close to call with b (0.010 [-" in judged.measured
 
@@ -73,7 +75,7 @@ def test_what_is_left_within_the_support_is_told() -> None:
     found = made(a=0.9, b=0.8).found["all"]
     turned = {"a": found["b"], "b": found["a"]}
     results = Results("mnist", 12, {"all": found, "support": turned})
-    judged = ahead("a", ("b",), "insertion").judge(results)
+    judged = ahead(A, (B,), "insertion").judge(results)
     assert judged.verdict == HOLDS
     assert "within the support alone: ahead of 0 of 1; behind b" in judged.measured
 
@@ -85,15 +87,15 @@ def test_as_good_as_another_within_a_margin(ours: float, verdict: str) -> None:
     results = made(a=ours, b=0.8)
     if verdict == OPEN:
         results = shuffled(results, "a")
-    assert no_worse("a", "b", ("insertion", "kappa")).judge(results).verdict == verdict
+    assert no_worse(A, B, ("insertion", "kappa")).judge(results).verdict == verdict
 
 
 @pytest.mark.parametrize(("mean", "verdict"), [(0.99, HOLDS), (0.5, FAILS), (0.9, OPEN)])
 def test_a_level_is_reached_with_the_whole_interval(mean: float, verdict: str) -> None:
     results = made(a=mean)
-    assert level("a", "insertion", "all", least=0.9).judge(results).verdict == verdict
+    assert level(A, "insertion", "all", least=0.9).judge(results).verdict == verdict
     turned = {HOLDS: FAILS, FAILS: HOLDS, OPEN: OPEN}[verdict]
-    assert level("a", "insertion", "all", most=0.9).judge(results).verdict == turned
+    assert level(A, "insertion", "all", most=0.9).judge(results).verdict == turned
 
 
 def stages(*means: float) -> Results:
@@ -115,7 +117,7 @@ def test_every_stage_must_differ_but_the_first() -> None:
 
 
 def test_parts_are_judged_together() -> None:
-    test = both(ahead("a", ("b",), "insertion"), ahead("a", ("b",), "deletion"))
+    test = both(ahead(A, (B,), "insertion"), ahead(A, (B,), "deletion"))
     judged = test.judge(made(a=0.9, b=0.8))
     assert judged.verdict == FAILS
     assert judged.measured.count("ahead of") == 2
@@ -131,4 +133,4 @@ def test_sides_and_words() -> None:
         "ahead of 0 of 1; too close to call with x (0.000 [-1.000, 1.000])"
     )
     with pytest.raises(ValueError, match="least= or most="):
-        level("a", "insertion", "all")
+        level(A, "insertion", "all")

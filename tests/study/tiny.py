@@ -7,7 +7,7 @@ from torch.nn.functional import avg_pool2d, max_pool2d
 from ssplain.data import bundled
 from ssplain.data.rop_truth import bundled_truth
 from ssplain.run import Scene, bundled_scene
-from ssplain.study import Study, Variant, declared
+from ssplain.study import MapStudy, Variant, declared
 from tests.explain.small import small
 
 FAST = (
@@ -31,7 +31,8 @@ def vessels(count: int = 3) -> Scene:
     )
 
 
-def quick(name: str) -> Study:
+def quick(name: str) -> MapStudy:
     """Return a declared study with fast explainers and few points."""
     study = declared(name)
+    assert isinstance(study, MapStudy)
     return replace(study, variants=FAST, axes=tuple((axis, 5) for axis, _ in study.axes))

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from ssplain import metrics
-from ssplain.app.library import Library, Map, Progress
+from ssplain.app.library import Library, Map
+from ssplain.progress import Progress
 
 ORDERS = 3  # random orders to beat
 POINTS = 11  # steps of the curves: 10 % each

@@ -4,7 +4,7 @@ Everything that the reading room computes goes through here, by public calls of 
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import Any
@@ -18,8 +18,8 @@ from torch.nn import functional
 from ssplain import explain, metrics, models
 from ssplain.data import resize
 from ssplain.errors import SSplainError
+from ssplain.progress import Progress
 
-Progress = Callable[[int, int], None]
 GRADES = ("Normal", "Pre-plus", "Plus")
 _SEVERITY = torch.tensor([1.0, 5.0, 9.0])  # the i-ROP vascular severity score
 _SHIFTS = ((1, 0), (-1, 0), (0, 1), (0, -1))

@@ -159,7 +159,8 @@ class _Telling:
     at: int
     steps: int
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: float, total: float, what: str = "", /) -> None:
+        del what
         self.task.tell(self.stage, (self.at + done / max(1, total)) / self.steps)
 
 

@@ -7,26 +7,59 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ssplain.cli.inputs import (
+    Architecture,
+    BatchSize,
+    Output,
+    OutputKind,
+    PresetName,
+    end,
+    number_or_text,
+)
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
     from ssplain.metrics import Evaluation
+    from ssplain.models import ModelOptions
 
-DATASETS = ("mnist", "fmnist", "rop")
 FEW = 5  # images of a class, below which drawing them again says little
 TARGETS = ("label", "predicted")
 
 
 def evaluate(
     *,
-    dataset: Annotated[str, typer.Option(help=f"Bundled images: {', '.join(DATASETS)}.")],
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data",
+            "--dataset",
+            help="Images with labels: mnist, fmnist, rop or another data set by name; a folder "
+            "with one folder per class; or a CSV file with path, label and, if known, truth.",
+        ),
+    ],
     out: Annotated[
         Path, typer.Option(help="Folder for table, curves and results; a stopped call goes on.")
     ],
+    model: Annotated[
+        str | None,
+        typer.Option(help="As in `ssplain explain` [default: the bundled data set's own]."),
+    ] = None,
+    architecture: Architecture = None,
+    preset: PresetName = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="Folder with pictures of the diseased pixels, named as the images."),
+    ] = None,
+    vessels: Annotated[
+        bool, typer.Option("--vessels", help="The images show vessels on black: trace them.")
+    ] = False,
+    output: Output = None,
+    output_kind: OutputKind = "auto",
+    batch_size: BatchSize = None,
     explainers: Annotated[
         str, typer.Option(help="Names with commas between, or 'all'; the first is compared with.")
     ] = "all",
-    images: Annotated[int, typer.Option(min=1, help="How many, from the first on.")] = 100,
+    images: Annotated[int, typer.Option(min=1, help="How many at most, from the first on.")] = 100,
     axis: Annotated[
         str, typer.Option(help="Steps over 'support' pixels, 'all' pixels (the paper) or 'kappa'.")
     ] = "support",
@@ -42,20 +75,20 @@ def evaluate(
     ),
     seed: Annotated[int, typer.Option(help="Of draws and of the order among equal scores.")] = 0,
 ) -> None:
-    """Measure explainers on bundled images: table, CSV and curves; nothing is computed twice."""
+    """Measure explainers on images with labels: table, CSV and curves; nothing is done twice."""
     from dataclasses import replace
 
     from ssplain.cli.progress import bar
+    from ssplain.cli.scene import scene_of
     from ssplain.explain.registry import method, names
     from ssplain.files import write_whole
     from ssplain.metrics.curves import BASELINES
     from ssplain.metrics.order import AXES
     from ssplain.progress import portion
     from ssplain.report.evaluation import evaluation_csv, evaluation_figure
-    from ssplain.run import Store, bundled_scene, evaluate_once, explain_once
+    from ssplain.run import Store, evaluate_once, explain_once
 
     for option, value, known in (
-        ("dataset", dataset, DATASETS),
         ("axis", axis, AXES),
         ("baseline", baseline, BASELINES),
         ("target", target, TARGETS),
@@ -65,8 +98,21 @@ def evaluate(
                 f"--{option} {value} does not work; choose one of: {', '.join(known)}."
             )
     chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
-    settings = {name: method(name).paper.get(dataset, {}) for name in chosen}
-    scene, store = bundled_scene(dataset, images), Store(out / "kept")
+    known_methods = [method(name) for name in chosen]
+    options: ModelOptions = {"output": number_or_text(output)}
+    options |= {"output_kind": output_kind, "batch_size": batch_size}  # type: ignore[typeddict-item]
+    scene, refused = scene_of(
+        data,
+        model,
+        count=images,
+        architecture=architecture,
+        preset=preset,
+        truth=truth,
+        vessels=vessels,
+        options=options,
+    )
+    settings = {one.name: one.paper.get(scene.dataset or "", {}) for one in known_methods}
+    store = Store(out / "kept")
     if target == "predicted":
         scene = replace(scene, labels=scene.predicted())
     found: dict[str, Evaluation] = {}
@@ -104,9 +150,10 @@ def evaluate(
             f"ssplain: some class has fewer than {FEW} images; intervals are too narrow.", err=True
         )
     typer.echo(
-        f"{len(scene.images)} {dataset} images, steps over {axis} on {baseline}; 95 % intervals by "
+        f"{len(scene.images)} images of {data}, steps over {axis} on {baseline}; 95 % intervals by "
         f"a class-stratified bootstrap. Written to {out}: evaluation.csv, curves.png, curves.svg."
     )
+    end(refused, len(scene.images) + refused)
 
 
 def _print(found: "dict[str, Evaluation]") -> None:

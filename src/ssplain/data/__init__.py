@@ -3,7 +3,7 @@
 Everything comes out as tensors with a background of exactly zero; no value is normalised here.
 """
 
-from ssplain.data.bundled import bundled
+from ssplain.data.bundled import DATASETS, DataSet, bundled
 from ssplain.data.idx import CLASSES, load
 from ssplain.data.images import read_image, resize
 from ssplain.data.readers import SUFFIXES, pages_of, read_any, size_of
@@ -13,7 +13,9 @@ from ssplain.data.simulated import SimulatedROP
 
 __all__ = [
     "CLASSES",
+    "DATASETS",
     "SUFFIXES",
+    "DataSet",
     "ROPFolder",
     "SimulatedROP",
     "Truth",

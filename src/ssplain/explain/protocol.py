@@ -17,13 +17,13 @@ from ssplain.models.adapter import Classifier
 from ssplain.models.company import in_fitting_company
 from ssplain.models.context import Fill, Images, as_tensor
 from ssplain.models.door import Door, ModelOptions, OpenModel
+from ssplain.progress import Progress
 
 T = TypeVar("T")
 P = ParamSpec("P")
 ChannelRule = Literal["max", "mean", "each", "all"]
 Kind = Literal["scores", "mask"]
 Inputs = Images | tuple[Images, ...]
-Progress = Callable[[int, int], None]
 
 
 class Explainer(Protocol):
@@ -149,7 +149,7 @@ class Question(OpenModel):
         told = self.progress
         if told is None:
             return self
-        return replace(self, progress=lambda at, of: told(index * of + at, parts * of))
+        return replace(self, progress=lambda at, of, *_: told(index * of + at, parts * of))
 
     def quiet(self) -> "Question":
         """Return the same question, telling no progress."""

@@ -26,7 +26,7 @@ from ssplain.explain.objectives import (
     Shares,
     share_schedule,
 )
-from ssplain.explain.protocol import Attributor, ExplainerOptions, Progress, Question
+from ssplain.explain.protocol import Attributor, ExplainerOptions, Question
 from ssplain.explain.result import Explanation
 from ssplain.explain.starts import gradient_start
 from ssplain.explain.targets import Target
@@ -34,8 +34,11 @@ from ssplain.models.batching import as_batch
 from ssplain.models.context import Images
 from ssplain.models.fingerprint import fingerprint
 from ssplain.models.onnx import is_query_only
+from ssplain.progress import Progress
 from ssplain.solve import (
     ADMM,
+    CONSTRAINTS,
+    TERMS,
     Box,
     ByQueries,
     Constraint,
@@ -89,8 +92,8 @@ class SSplain(Attributor):
             "random" (by the `seed`), or a list.
         softness: for "ranking", how softly the mask is cut at a share.
         pooling: 0 is Adam; up to 1 lets pixels with weak gradients move less (see `ADMM`).
-        constraints: further constraints, beside S1 and S2.
-        terms: further objective terms.
+        constraints: further constraints, beside S1 and S2, or their names in `CONSTRAINTS`.
+        terms: further objective terms, or their names in `TERMS`.
         queries: pairs of answers from which each gradient is estimated, for models that have none;
             None takes 50 for such a model (ONNX, `QueryOnly`) and the exact gradient for others.
             An image then costs iterations * inner_steps * (2 * queries + 1) answers.
@@ -131,8 +134,8 @@ class SSplain(Attributor):
         shares: Shares = "spread",
         softness: float = 0.1,
         pooling: float = 0.0,
-        constraints: Sequence[Constraint] = (),
-        terms: Sequence[Term] = (),
+        constraints: Sequence[Constraint | str] = (),
+        terms: Sequence[Term | str] = (),
         queries: int | None = None,
         **options: Unpack[ExplainerOptions],
     ) -> None:
@@ -165,7 +168,10 @@ class SSplain(Attributor):
         pixel_budget(torch.ones(1, 1, 1, 1, dtype=torch.bool), budget)
         self.budget, self.norm, self.tv_weight = budget, norm, tv_weight
         self.start, self.support = start, support
-        self.constraints, self.terms = tuple(constraints), tuple(terms)
+        self.constraints = tuple(
+            CONSTRAINTS.find(c) if isinstance(c, str) else c for c in constraints
+        )
+        self.terms = tuple(TERMS.find(t) if isinstance(t, str) else t for t in terms)
         self.objective, self.tv_over = objective, tv_over
         self.shares, self.softness = shares, softness
         self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance, pooling)

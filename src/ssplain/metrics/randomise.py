@@ -7,15 +7,16 @@ child of the network, such as `inception4c`, so parallel branches lose their wei
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from ssplain.errors import SSplainError
-from ssplain.models.adapter import Classifier, OutputSelector, frozen
+from ssplain.models.adapter import frozen
 from ssplain.models.batching import fitting_batch, run_in_batches
+from ssplain.models.door import Door, ModelOptions
 from ssplain.train.statistics import gathering
 
 Mode = Literal["cascading", "independent"]
@@ -37,7 +38,7 @@ class Stage:
     logit_variance: float
 
 
-def blocks(model: nn.Module, images: Tensor, output: OutputSelector = None) -> list[str]:
+def blocks(model: nn.Module, images: Tensor, **options: Unpack[ModelOptions]) -> list[str]:
     """Return the names of the network's blocks with weights, in the order in which they run.
 
     A network that only wraps another one is opened up.
@@ -56,7 +57,7 @@ def blocks(model: nn.Module, images: Tensor, output: OutputSelector = None) -> l
     ]
     try:
         with frozen(model), torch.no_grad():
-            Classifier(model, output).values(images[:1])
+            Door(model, **options).classifier.values(images[:1])
     finally:
         for hook in hooks:
             hook.remove()
@@ -75,7 +76,7 @@ def randomised(
     *,
     downstream: Sequence[str] = (),
     seed: int = 0,
-    output: OutputSelector = None,
+    **options: Unpack[ModelOptions],
 ) -> nn.Module:
     """Return a copy of the network in which some blocks have random weights.
 
@@ -89,7 +90,7 @@ def randomised(
         images: on which the statistics are estimated.
         downstream: further blocks that see changed inputs, whose statistics are estimated too.
         seed: of the weights, drawn block by block in the order of the names.
-        output: as in `SSplain`.
+        options: how the model is called, as in `SSplain`.
     """
     other = copy.deepcopy(model).eval()
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
@@ -106,7 +107,7 @@ def randomised(
     ]
     if norms:
         with gathering(norms), torch.no_grad():
-            _logits(Classifier(other, output), images)
+            _logits(other, images, options)
     return other
 
 
@@ -116,7 +117,7 @@ def stages(
     *,
     mode: Mode = "cascading",
     seed: int = 0,
-    output: OutputSelector = None,
+    **options: Unpack[ModelOptions],
 ) -> Iterator[Stage]:
     """Yield the network as it is, then with ever more blocks random, from the last to the first.
 
@@ -125,7 +126,7 @@ def stages(
         images: `(N, C, H, W)`, for batch normalisation and the variance of the logits.
         mode: "cascading" keeps the blocks after a block random, "independent" keeps them trained.
         seed: of the weights.
-        output: as in `SSplain`.
+        options: how the model is called, as in `SSplain`.
 
     >>> from ssplain.models import LeNet5
     >>> [stage.name for stage in stages(LeNet5(), torch.rand(2, 1, 28, 28))]
@@ -133,24 +134,25 @@ def stages(
     """
     if mode not in ("cascading", "independent"):
         raise SSplainError(f"mode={mode!r} is not known; use 'cascading' or 'independent'.")
-    forward = blocks(model, images, output)
-    yield _stage("trained", copy.deepcopy(model).eval(), images, output)
+    forward = blocks(model, images, **options)
+    yield _stage("trained", copy.deepcopy(model).eval(), images, options)
     for at in reversed(range(len(forward))):
         after = forward[at:]
         names = after[::-1] if mode == "cascading" else after[:1]
-        other = randomised(model, names, images, downstream=after, seed=seed, output=output)
-        yield _stage(forward[at], other, images, output)
+        other = randomised(model, names, images, downstream=after, seed=seed, **options)
+        yield _stage(forward[at], other, images, options)
 
 
-def _stage(name: str, model: nn.Module, images: Tensor, output: OutputSelector) -> Stage:
+def _stage(name: str, model: nn.Module, images: Tensor, options: ModelOptions) -> Stage:
     with frozen(model), torch.no_grad():
-        logits = torch.cat(_logits(Classifier(model, output), images)).double()
+        logits = torch.cat(_logits(model, images, options)).double()
     variance = logits.var(0, correction=0).mean()
     return Stage(name, model, float(variance))
 
 
-def _logits(classifier: Classifier, images: Tensor) -> list[Tensor]:
-    size = fitting_batch(*images.shape[-2:])
+def _logits(model: nn.Module, images: Tensor, options: ModelOptions) -> list[Tensor]:
+    classifier = Door(model, **options).classifier
+    size = options.get("batch_size") or fitting_batch(*images.shape[-2:])
     return run_in_batches(lambda rows: classifier.values(images[rows]), len(images), size)
 
 

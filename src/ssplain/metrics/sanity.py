@@ -12,6 +12,7 @@ start, and the partial correlation that holds M0 fixed, which is about the netwo
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +22,8 @@ from ssplain.explain.inputs import Support, as_batch, find_support
 from ssplain.metrics.agreement import hog_correlation, spearman, ssim
 from ssplain.metrics.order import check_maps
 from ssplain.metrics.randomise import Mode, stages
-from ssplain.models.adapter import OutputSelector, home_of
+from ssplain.models.adapter import home_of
+from ssplain.models.door import ModelOptions
 
 Measure = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -84,7 +86,7 @@ def sanity_check(
     seeds: Sequence[int] = (0, 1, 2, 3, 4),
     measures: Sequence[str] = tuple(MEASURES),
     support: Support = "nonzero",
-    output: OutputSelector = None,
+    **options: Unpack[ModelOptions],
 ) -> Sanity:
     """Compare the maps of a network with those of copies that lose their weights block by block.
 
@@ -97,7 +99,7 @@ def sanity_check(
         seeds: of the random weights.
         measures: of likeness, some of "spearman", "spearman-absolute", "ssim" and "hog".
         support: maps are compared on it alone.
-        output: as in `SSplain`.
+        options: how the model is called, as in `SSplain`; see `ssplain.models.ModelOptions`.
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")
@@ -120,7 +122,7 @@ def sanity_check(
     origin = None if start is None else check_maps(start, batch)
     runs = []
     for seed in seeds:
-        walk = stages(model, batch, mode=mode, seed=seed, output=output)
+        walk = stages(model, batch, mode=mode, seed=seed, **options)
         runs.append(
             [(s.name, check_maps(explain(s.model, batch), batch), s.logit_variance) for s in walk]
         )

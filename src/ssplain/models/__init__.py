@@ -8,8 +8,10 @@ from ssplain.models.heads import AtLeast, Normalised, OneLabel, denormalise
 from ssplain.models.lenet import LeNet5
 from ssplain.models.load import load
 from ssplain.models.onnx import OnnxModel, QueryOnly
+from ssplain.models.registered import MODELS, RegisteredModel
 
 __all__ = [
+    "MODELS",
     "AtLeast",
     "Classifier",
     "Door",
@@ -23,6 +25,7 @@ __all__ = [
     "OnnxModel",
     "OpenModel",
     "QueryOnly",
+    "RegisteredModel",
     "card",
     "denormalise",
     "fold_batch_norm",

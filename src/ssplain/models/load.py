@@ -31,6 +31,7 @@ from ssplain.models.googlenet import AUXILIARY, GoogLeNet
 from ssplain.models.lenet import LeNet5
 from ssplain.models.onnx import OnnxModel
 from ssplain.models.program import read_program
+from ssplain.models.registered import MODELS
 from ssplain.models.unet import UNet
 
 Weights = dict[str, torch.Tensor]
@@ -58,6 +59,7 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
         source: One of
 
             - a bundled name: "googlenet-rop", "lenet5-mnist" or "lenet5-fmnist";
+            - a name that was added to `ssplain.models.MODELS`;
             - a folder that `ssplain train` wrote;
             - a `.safetensors` file of weights, whose network `architecture` names;
             - a `.pt2` file from `torch.export.save`;
@@ -81,6 +83,8 @@ def load(source: str | Path, architecture: str | None = None) -> nn.Module:
     """
     text, path = str(source), Path(source)
     suffix = path.suffix.lower()
+    if text in MODELS:
+        return MODELS[text].build().eval()
     if text in (*BUNDLED, *PIXELWISE) or path.is_dir():
         return _from_weights(folder_of(source) / WEIGHTS, architecture)
     if suffix == ".safetensors":

@@ -14,7 +14,7 @@ from ssplain.errors import SSplainError
 from ssplain.files import write_whole
 
 _T = TypeVar("_T")
-Verdict = Literal["holds", "does not hold", "undecided"]
+Verdict = Literal["holds", "does not hold", "undecided", "not measured"]
 RECORD, LEDGER = "record.json", "ledger.json"
 
 
@@ -68,7 +68,7 @@ class Finding:
         where: in the paper.
         rule: what must be true of the numbers for the claim to hold, and to fail.
         measured: the numbers, with intervals.
-        verdict: holds, does not hold, or undecided.
+        verdict: holds, does not hold, undecided, or not measured.
         why: what a reader should know about it.
         study: whose results were used.
         images: how many.

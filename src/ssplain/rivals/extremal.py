@@ -10,8 +10,9 @@ from torch import Tensor
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
 from ssplain.explain.inputs import Support, find_support, pixel_budget
-from ssplain.explain.protocol import Attributor, Progress, Question
+from ssplain.explain.protocol import Attributor, Question
 from ssplain.explain.targets import Target
+from ssplain.progress import Progress
 from ssplain.rivals.perturb import Perturbation, SmoothMasks, gaussian_blur, perturb, pyramid
 
 Variant = Literal["preserve", "delete", "dual"]

@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from ssplain.data import CLASSES, bundled
-from ssplain.data.rop_truth import bundled_truth
+from ssplain.data import DATASETS
+from ssplain.explain.presets import PRESETS
 from ssplain.metrics import MEASURES
 from ssplain.models import fold_batch_norm, load
 from ssplain.models.card import card
@@ -17,8 +17,6 @@ from ssplain.models.door import Door, ModelOptions
 from ssplain.models.fingerprint import fingerprint
 from ssplain.run.revision import revision
 from ssplain.vessels import VesselTree, trace
-
-MODELS = {"mnist": "lenet5-mnist", "fmnist": "lenet5-fmnist", "rop": "googlenet-rop"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,17 +108,29 @@ class Scene:
         return [labels.index(label) for label in sorted(set(labels))][:most]
 
 
-def bundled_scene(dataset: str, count: int) -> Scene:
-    """Return the first bundled images of a data set, `count` at most, with the bundled model.
+def bundled_scene(
+    name: str, count: int, model: str | None = None, architecture: str | None = None
+) -> Scene:
+    """Return the first images of a registered data set, `count` at most, with a model.
+
+    Args:
+        name: of the data set.
+        count: how many images.
+        model: as in `ssplain.models.load`; the data set's own if None.
+        architecture: as in `ssplain.models.load`.
 
     >>> bundled_scene("mnist", 3).labels.tolist()
     [7, 2, 1]
     """
-    name = MODELS[dataset]
-    images, labels = bundled(dataset)
-    shows_vessels = dataset == "rop"
-    truth = bundled_truth(dataset).relevance[:count] if shows_vessels else None
-    classes = CLASSES[dataset] if dataset in CLASSES else card(name).classes
+    dataset = DATASETS.find(name)
+    images, labels = dataset.load()
+    source = model or dataset.model
     return Scene(
-        dataset, load(name), images[:count], labels[:count], tuple(classes), truth, shows_vessels
+        name if name in PRESETS else None,
+        load(source, architecture),
+        images[:count],
+        labels[:count],
+        dataset.classes or card(source).classes,
+        None if dataset.truth is None else dataset.truth()[:count],
+        dataset.vessels,
     )

@@ -8,12 +8,14 @@ Knows objectives and constraints, not networks: a `Term` gives a value and a gra
 
 from ssplain.solve.admm import ADMM, Solution
 from ssplain.solve.history import History
-from ssplain.solve.problem import Constraint, Term, TotalVariation
+from ssplain.solve.problem import CONSTRAINTS, TERMS, Constraint, Term, TotalVariation
 from ssplain.solve.queries import ByQueries
 from ssplain.solve.sets import Box, L0Ball, L1Ball
 
 __all__ = [
     "ADMM",
+    "CONSTRAINTS",
+    "TERMS",
     "Box",
     "ByQueries",
     "Constraint",

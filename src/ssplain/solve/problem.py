@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.prox import total_variation, total_variation_gradient
+from ssplain.register import Register
 
 
 class _PerImage:
@@ -103,3 +104,8 @@ class TotalVariation(Term):
     def take(self, rows: Tensor) -> Self:
         """Return the term for some of the images."""
         return self if self.inside is None else replace(self, inside=self.inside[rows])
+
+
+# a user's own, which explainers take by name; the paper's need each image's budget and support
+CONSTRAINTS: Register[Constraint] = Register("constraint", "ssplain.constraints", Constraint)
+TERMS: Register[Term] = Register("term", "ssplain.terms", Term)

@@ -6,8 +6,9 @@ claims of the paper are judged by the values that the studies leave behind.
 
 from ssplain.study.claim import Claim
 from ssplain.study.claims import CLAIMS
-from ssplain.study.declare import STUDIES, Study, Variant, declared
+from ssplain.study.declare import STUDIES, declared
 from ssplain.study.engine import run
+from ssplain.study.kinds import MapStudy, SanityStudy, Study, TimesStudy, Variant
 from ssplain.study.ledger import judge, tally, update_ledger
 from ssplain.study.reproduce import named, reproduce
 from ssplain.study.results import Results, read_results
@@ -16,8 +17,11 @@ __all__ = [
     "CLAIMS",
     "STUDIES",
     "Claim",
+    "MapStudy",
     "Results",
+    "SanityStudy",
     "Study",
+    "TimesStudy",
     "Variant",
     "declared",
     "judge",

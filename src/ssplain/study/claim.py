@@ -2,14 +2,7 @@
 
 from dataclasses import dataclass
 
-from ssplain.explain.registry import METHODS
-from ssplain.study.declare import GRADIENT, PERTURBATION
 from ssplain.study.verdicts import Test
-
-OURS, L1 = "SSplain-0", "SSplain-1"
-NINE = tuple(METHODS[name].title for name in (*GRADIENT, *PERTURBATION))
-FAMILY = tuple(METHODS[name].title for name in PERTURBATION)
-EXTREMAL, OCCLUSION, IXG = "Extremal Perturbation", "Occlusion", "Input x Gradient"
 
 
 @dataclass(frozen=True)

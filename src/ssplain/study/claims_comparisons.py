@@ -6,20 +6,14 @@ from ssplain.study.claim import (
     CURVATURE,
     DELETION,
     DILATION,
-    EXTREMAL,
     INSERTION,
-    IXG,
     KAPPA,
-    L1,
-    NINE,
-    OCCLUSION,
-    OURS,
     SETTLED,
     SIMULATED,
     TARGETS,
     Claim,
 )
-from ssplain.study.declare import SHOWN
+from ssplain.study.declare import EXTREMAL, IXG, L1, NINE, OCCLUSION, OURS, SHOWN
 from ssplain.study.verdicts import ahead, both, level, no_worse
 
 

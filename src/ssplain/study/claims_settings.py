@@ -1,16 +1,24 @@
 """The paper's claims about SSplain's own parts and settings, its sanity and its speed."""
 
-from ssplain.study.claim import (
-    BACKGROUND,
+from ssplain.study.claim import BACKGROUND, SIMULATED, Claim
+from ssplain.study.declare import (
+    BRIGHT,
+    CONVERGED,
     EXTREMAL,
-    FAMILY,
+    FREE,
+    FULL,
+    HALF,
     L1,
     OCCLUSION,
+    ONES,
     OURS,
-    SIMULATED,
-    Claim,
+    PARTS,
+    PERTURBATION,
+    PRINTED,
+    SMALL,
 )
-from ssplain.study.times import key
+from ssplain.study.kinds import Variant
+from ssplain.study.times import group
 from ssplain.study.verdicts import Test, ahead, both, every_stage, level
 
 SANITY = (
@@ -30,13 +38,12 @@ SANITY = (
         SIMULATED + "The partial rank correlation holds the start fixed.",
     ),
 )
-_FULL = "sparsity and smoothness"
 ABLATION = tuple(
     Claim(
         f"Ablation: sparsity and smoothness together give {what} than either alone or neither.",
         "B, Figure 6",
         "ablation",
-        ahead(_FULL, ("sparsity only", "smoothness only", "neither"), measure),
+        ahead(FULL, PARTS, measure),
         SIMULATED + "With lambda at 1e-5 the smoothness term is small beside the loss, and 50 "
         "steps of 0.01 move the mask by at most 0.5: the variants start alike and stay near.",
     )
@@ -51,7 +58,7 @@ BUDGETS = tuple(
         f"Budgets: below 50 % of the support, {what}.",
         "C, Figure 7",
         "budgets",
-        ahead("budget 50%", ("budget 25%", "budget 12.5%", "budget 10%"), measure),
+        ahead(HALF, tuple(SMALL), measure),
         SIMULATED + "The budget enters through a penalty of rho = 0.01 only; scores are ranked "
         "before the projection.",
     )
@@ -71,14 +78,12 @@ NORMS = (
         SIMULATED + "Noticeable is read as a rank correlation on the vessels below 0.9.",
     ),
 )
-_FREE = "SSplain-0 without support"
-_PRINTED, _CONVERGED = "Extremal Perturbation, as printed", "Extremal Perturbation, converged"
 EXTREMAL_CLAIMS = (
     Claim(
         "Even without the support constraint SSplain gives no importance to the background.",
         "G.2, Figure 11",
         "extremal",
-        level(_FREE, "background", "maps", most=0.05),
+        level(FREE, "background", "maps", most=0.05),
         SIMULATED + "Where the image is zero the loss does not depend on the mask; only total "
         "variation and the budget move it there. " + BACKGROUND,
     ),
@@ -86,14 +91,14 @@ EXTREMAL_CLAIMS = (
         "Pixel-wise Extremal Perturbation gives importance to the background.",
         "G.2, Figure 11",
         "extremal",
-        ahead(_FREE, (_PRINTED,), "background", "maps"),
+        ahead(FREE, (PRINTED,), "background", "maps"),
         SIMULATED + BACKGROUND,
     ),
     Claim(
         "Pixel-wise Extremal Perturbation gives much less sparse masks than SSplain.",
         "G.2, Figure 11",
         "extremal",
-        ahead(_FREE, (_PRINTED,), "sparsity", "maps"),
+        ahead(FREE, (PRINTED,), "sparsity", "maps"),
         SIMULATED + "As printed, its area term is a mean over 50,176 pixels: each gets so small a "
         "gradient that 400 iterations do not reach the area that was asked for.",
     ),
@@ -103,20 +108,19 @@ EXTREMAL_CLAIMS = (
         "G.2, Figure 11",
         "extremal",
         both(
-            ahead(_FREE, (_CONVERGED,), "background", "maps"),
-            ahead(_FREE, (_CONVERGED,), "sparsity", "maps"),
+            ahead(FREE, (CONVERGED,), "background", "maps"),
+            ahead(FREE, (CONVERGED,), "sparsity", "maps"),
         ),
         SIMULATED + "Tells whether the claim is about the method or about its optimisation.",
     ),
 )
-_BRIGHT, _ONES = "from the intensity", "from ones"
 START = (
     *(
         Claim(
             f"Starting from the intensity beats starting from ones in {what}.",
             "I.2, Figure 13",
             "start",
-            both(*(ahead(_BRIGHT, (_ONES,), m, g) for m, g in tests)),
+            both(*(ahead(BRIGHT, (ONES,), m, g) for m, g in tests)),
             SIMULATED + "The starts have 50 and 400 iterations, as in the paper.",
         )
         for what, tests in (
@@ -134,8 +138,8 @@ START = (
         "I.1, Figure 12",
         "start",
         both(
-            ahead(_BRIGHT, (_ONES,), "sparsity", "maps"),
-            ahead(_BRIGHT, (_ONES,), "shown-roughness", "maps"),
+            ahead(BRIGHT, (ONES,), "sparsity", "maps"),
+            ahead(BRIGHT, (ONES,), "shown-roughness", "maps"),
         ),
         SIMULATED + "Sparse is read as the Gini index over all pixels, smooth as a low total "
         "variation of the map scaled to [0, 1].",
@@ -143,8 +147,12 @@ START = (
 )
 
 
-def _times(dataset: str, title: str, others: tuple[str, ...]) -> Test:
-    return ahead(key(dataset, title), tuple(key(dataset, o) for o in others), "seconds", "times")
+def _times(dataset: str, ours: Variant, others: tuple[Variant, ...]) -> Test:
+    return ahead(ours, others, "seconds", group(dataset))
+
+
+_LIME, _SHAP, _SALIENCY = map(Variant.of, ("lime", "kernel-shap", "saliency"))
+_PERTURBATION = tuple(map(Variant.of, PERTURBATION))
 
 
 _CLOCK = (
@@ -168,7 +176,7 @@ TIMES = (
             f"{label}: LIME, KernelSHAP and Occlusion are faster than SSplain.",
             "H, Table 1",
             "times",
-            both(*(_times(dataset, o, (OURS,)) for o in ("LIME", "KernelSHAP", OCCLUSION))),
+            both(*(_times(dataset, o, (OURS,)) for o in (_LIME, _SHAP, OCCLUSION))),
             _CLOCK + " The paper has 1.6 s for 20 iterations on a LeNet-5, far more than the "
             "passes through the network need.",
         )
@@ -186,7 +194,7 @@ TIMES = (
             f"{label}: a gradient method (Saliency) is faster than every perturbation method.",
             "4.3, H",
             "times",
-            _times(dataset, "Saliency", (OURS, *FAMILY)),
+            _times(dataset, _SALIENCY, (OURS, *_PERTURBATION)),
             _CLOCK,
         )
         for dataset, label in (("rop", "ROP"), ("mnist", "MNIST"), ("fmnist", "FMNIST"))

@@ -12,8 +12,8 @@ from ssplain.models.fingerprint import fingerprint, hash_tensor
 from ssplain.progress import Progress
 from ssplain.report.record import Record, Shown, write_record
 from ssplain.run import Scene, Store
-from ssplain.study.declare import Study
-from ssplain.study.exhibits import PARTS, write_examples
+from ssplain.study.exhibits import EXHIBITS, write_examples
+from ssplain.study.kinds import MapStudy, Study
 from ssplain.study.results import Results, write_results
 from ssplain.study.style import style
 from ssplain.study.work import do
@@ -21,7 +21,7 @@ from ssplain.version import __version__
 
 
 def run(
-    study: Study, scene: Scene, home: Path, *, seed: int = 0, progress: Progress | None = None
+    study: MapStudy, scene: Scene, home: Path, *, seed: int = 0, progress: Progress | None = None
 ) -> Record:
     """Run a study and write its folder; the record comes last.
 
@@ -35,7 +35,7 @@ def run(
     work = do(study, scene, Store(home / "store"), seed=seed, progress=progress)
     folder = home / study.name
     with style():
-        shown = [one for name in study.parts for one in PARTS[name](work, folder)]
+        shown = [one for name in study.exhibits for one in EXHIBITS[name](work, folder)]
     return finish(
         study,
         home,

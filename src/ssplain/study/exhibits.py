@@ -101,7 +101,7 @@ def _maps(work: Work, folder: Path) -> Iterator[Shown]:
     drawn = {
         variant: made.joined()[rows]
         for variant, made in work.maps.items()
-        if not study.drawn or variant.title in study.drawn
+        if not study.drawn or variant in study.drawn
     }
     names = [scene.classes[int(scene.labels[row])] for row in rows]
     drawing = map_grid(scene.images[rows], drawn, names, study.title)
@@ -128,7 +128,7 @@ def _agreement(work: Work, folder: Path) -> Iterator[Shown]:
     )
 
 
-PARTS: Mapping[str, Part] = {
+EXHIBITS: Mapping[str, Part] = {
     "curves": _curves,
     "areas": _areas,
     "vessels": _vessels,

@@ -11,9 +11,9 @@ from ssplain.files import write_whole
 from ssplain.report.record import RECORD, Finding, write_ledger
 from ssplain.study.claim import Claim
 from ssplain.study.claims import CLAIMS
-from ssplain.study.results import VALUES, Results, read_results
+from ssplain.study.results import VALUES, Results, UnmeasuredError, read_results
 from ssplain.study.tables import csv_text
-from ssplain.study.verdicts import OPEN, Judged
+from ssplain.study.verdicts import MISSING, OPEN, Judged
 
 TABLE = "ledger.csv"
 
@@ -21,9 +21,10 @@ TABLE = "ledger.csv"
 def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Finding]:
     """Judge the claims whose study has been run; the others are left out.
 
-    A claim keeps its number whatever has been run. One that needs what a study has not measured,
-    such as the times of a data set without a model, is left out too. Where a class has a single
-    image, which cannot be drawn again otherwise, intervals are too narrow and nothing is decided.
+    A claim keeps its number whatever has been run. One that needs what its study has not measured,
+    such as the times on a data set without a model, is listed as "not measured". Where a class has
+    a single image, which cannot be drawn again otherwise, intervals are too narrow and nothing is
+    decided.
 
     Args:
         claims: in the order of the ledger.
@@ -36,9 +37,9 @@ def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Findi
             continue
         try:
             judged = claim.test.judge(found)
-        except KeyError:
-            continue
-        if _too_few(found):
+        except UnmeasuredError as error:
+            judged = Judged(str(error), MISSING)
+        if judged.verdict != MISSING and _too_few(found):
             judged = Judged(f"{judged.measured} Too few images: a class has only one.", OPEN)
         findings.append(
             Finding(
@@ -86,4 +87,6 @@ def tally(findings: Sequence[Finding]) -> str:
     parts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     rest = len(CLAIMS) - len(findings)
     waiting = f"{rest} are left out, their studies have not been run." if rest else ""
-    return f"{len(findings)} of {len(CLAIMS)} claims judged: {parts or 'none'}. {waiting}".strip()
+    return (
+        f"{len(findings)} of {len(CLAIMS)} claims looked at: {parts or 'none'}. {waiting}".strip()
+    )

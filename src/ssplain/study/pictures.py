@@ -12,7 +12,7 @@ from ssplain.explain.compare import Compared
 from ssplain.explain.registry import METHODS
 from ssplain.metrics import MEASURES, Evaluation
 from ssplain.report.compare import comparison
-from ssplain.study.declare import Variant
+from ssplain.study.kinds import Variant
 from ssplain.study.style import lines
 
 Evaluations = Mapping[str, Evaluation]

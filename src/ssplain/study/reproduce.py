@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ssplain.data import DATASETS
 from ssplain.models.card import BUNDLED
 from ssplain.progress import Progress
 from ssplain.report.record import Record
-from ssplain.run import Scene, bundled_scene
-from ssplain.run.scene import MODELS
+from ssplain.run import bundled_scene
 from ssplain.study.declare import IMAGES, STUDIES, declared
 from ssplain.study.engine import run
+from ssplain.study.kinds import MapStudy, SanityStudy, TimesStudy
 from ssplain.study.ledger import update_ledger
 from ssplain.study.sanity import run_sanity
 from ssplain.study.times import run_times
@@ -44,17 +45,19 @@ def reproduce(
         progress: as in `ssplain.study.work.do`.
     """
     study = declared(name)
-    if study.kind == "times":
-
-        def scenes(dataset: str) -> Scene | None:
-            if MODELS[dataset] not in BUNDLED:
-                return None
-            return bundled_scene(dataset, images or IMAGES[dataset])
-
-        record = run_times(study, scenes, home, seed=seed, progress=progress)
-    else:
-        scene = bundled_scene(study.dataset, images or study.images)
-        work = run_sanity if study.kind == "sanity" else run
-        record = work(study, scene, home, seed=seed, progress=progress)
+    scenes = {
+        dataset: bundled_scene(dataset, images or IMAGES[dataset])
+        for dataset in study.datasets
+        if DATASETS.find(dataset).model in BUNDLED
+    }
+    match study:
+        case MapStudy():
+            record = run(study, scenes[study.dataset], home, seed=seed, progress=progress)
+        case SanityStudy():
+            record = run_sanity(study, scenes[study.dataset], home, seed=seed, progress=progress)
+        case TimesStudy():
+            record = run_times(study, scenes, home, seed=seed, progress=progress)
+        case _:
+            raise TypeError(f"{type(study).__name__} is no kind of study that can be run")
     update_ledger(home)
     return record

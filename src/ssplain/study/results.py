@@ -7,11 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
+from ssplain.errors import SSplainError
 from ssplain.files import write_whole
 from ssplain.metrics import Evaluation
+from ssplain.study.kinds import Variant
 
 VALUES = "values.npz"
 _BETWEEN = "|"
+
+
+class UnmeasuredError(SSplainError):
+    """A study was run, but not what is asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +28,22 @@ class Results:
         study: its name.
         images: how many.
         found: by axis and title of the explainer: what was measured. Other groups than axes are
-            "maps" (of the maps alone), "stages" (of the sanity check) and "times".
+            "maps" (of the maps alone), "stages" (of the sanity check) and "times on" a
+            data set.
     """
 
     study: str
     images: int
     found: Mapping[str, Mapping[str, Evaluation]]
+
+    def of(self, variant: Variant, measure: str, group: str) -> Evaluation:
+        """Return what was measured on an explainer, or say that this was not."""
+        found = self.found.get(group, {}).get(variant.title)
+        if found is None or measure not in found.values:
+            raise UnmeasuredError(
+                f"The study {self.study!r} holds no {measure!r} of {variant.title} ({group})."
+            )
+        return found
 
 
 def write_results(folder: Path, results: Results) -> None:

@@ -15,15 +15,15 @@ from ssplain.report.evaluation import evaluation_csv
 from ssplain.report.record import Record, Shown
 from ssplain.report.sanity import sanity_figure
 from ssplain.run import Scene, Store, explain_once
-from ssplain.study.declare import Study
 from ssplain.study.engine import finish, manifest
+from ssplain.study.kinds import SanityStudy
 from ssplain.study.style import save_figure, style
 from ssplain.study.tables import csv_text
 from ssplain.study.work import passes
 
 
 def run_sanity(
-    study: Study, scene: Scene, home: Path, *, seed: int = 0, progress: Progress | None = None
+    study: SanityStudy, scene: Scene, home: Path, *, seed: int = 0, progress: Progress | None = None
 ) -> Record:
     """Run the sanity check; the maps of each stage are kept, so a stopped run goes on.
 
@@ -39,7 +39,7 @@ def run_sanity(
         raise SSplainError("Only a torch.nn.Module has weights to randomise; give one as network.")
     settings = variant.all_settings(scene.dataset)
     cost = passes(settings, variant.method, scene) * len(scene.images)
-    total = cost * len(study.seeds) * (1 + len(blocks(network, scene.images)))
+    total = cost * len(study.seeds) * (1 + len(blocks(network, scene.images, **scene.options)))
     done, seconds = 0.0, 0.0
 
     def maps(model: nn.Module, _: Tensor) -> Tensor:
@@ -53,7 +53,9 @@ def run_sanity(
 
     support = find_support(scene.images, settings["support"])
     start = start_mask(scene.images, support, settings["start"])
-    found = sanity_check(maps, network, scene.images, start=start, seeds=study.seeds)
+    found = sanity_check(
+        maps, network, scene.images, start=start, seeds=study.seeds, **scene.options
+    )
     stages = by_stage(found, scene.labels)
     folder = home / study.name
     with style():

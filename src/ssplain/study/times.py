@@ -5,7 +5,7 @@ on the machine disturbs it little.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -24,8 +24,9 @@ from ssplain.progress import Progress
 from ssplain.report.record import Record, Shown
 from ssplain.run import Scene, Store
 from ssplain.run.revision import revision
-from ssplain.study.declare import NAMES, Study, Variant
+from ssplain.study.declare import NAMES, OURS
 from ssplain.study.engine import finish, manifest
+from ssplain.study.kinds import TimesStudy, Variant
 from ssplain.study.style import BLUE, VERMILION, save_figure, style
 from ssplain.study.tables import csv_text
 from ssplain.study.work import passes
@@ -67,18 +68,18 @@ COLUMNS = (
 Row = tuple[str, str, str, int, float, float, float, float | str]
 
 
-def key(dataset: str, title: str) -> str:
-    """Return the name under which the ledger finds the times of an explainer.
+def group(dataset: str) -> str:
+    """Return where the ledger finds the times on a data set.
 
-    >>> key("mnist", "LIME")
-    'mnist, LIME'
+    >>> group("mnist")
+    'times on mnist'
     """
-    return f"{dataset}, {title}"
+    return f"times on {dataset}"
 
 
 def run_times(
-    study: Study,
-    scenes: Callable[[str], Scene | None],
+    study: TimesStudy,
+    scenes: Mapping[str, Scene],
     home: Path,
     *,
     seed: int = 0,
@@ -88,28 +89,27 @@ def run_times(
 
     Args:
         study: with all explainers to be timed, SSplain first.
-        scenes: gives each data set's model and images, None where there is no model.
+        scenes: model and images of each data set that has a model.
         home: folder of all studies.
         seed: of all draws.
         progress: as in `ssplain.study.work.do`.
     """
     store, folder = Store(home / "store"), home / study.name
-    there = {name: scene for name in study.dataset.split(", ") if (scene := scenes(name))}
     costs = {
         (name, v): passes(v.all_settings(name), v.method, scene) * len(scene.images)
-        for name, scene in there.items()
+        for name, scene in scenes.items()
         for v in study.variants
     }
-    found: dict[str, Evaluation] = {}
+    found: dict[str, dict[str, Evaluation]] = {}
     done = 0.0
     for (name, variant), cost in costs.items():
-        seconds = _seconds(store, there[name], variant, seed)
-        own = Evaluation.of_values({"seconds": seconds}, there[name].labels)
-        found[key(name, variant.title)] = own
+        seconds = _seconds(store, scenes[name], variant, seed)
+        own = Evaluation.of_values({"seconds": seconds}, scenes[name].labels)
+        found.setdefault(group(name), {})[variant.title] = own
         done += cost
         if progress is not None:
             progress(done, sum(costs.values()), f"{study.name}: {variant.title} on {name}")
-    rows = [row(name, variant.title, variant.method, found) for name, variant in costs]
+    rows = [row(name, variant, found[group(name)]) for name, variant in costs]
     write_whole(folder / "times.csv", csv_text(COLUMNS, rows).encode())
     with style():
         figure = save_figure(times_figure(rows), folder, "times")
@@ -124,12 +124,14 @@ def run_times(
     return finish(
         study,
         home,
-        {"times": found},
+        found,
         shown,
-        images=sum(len(scene.images) for scene in there.values()),
-        settings={name: len(scene.images) for name, scene in there.items()},
-        manifest={name: manifest(scene, seed) for name, scene in there.items()},
-        seconds=sum(float(one.values["seconds"].sum()) for one in found.values()),
+        images=sum(len(scene.images) for scene in scenes.values()),
+        settings={name: len(scene.images) for name, scene in scenes.items()},
+        manifest={name: manifest(scene, seed) for name, scene in scenes.items()},
+        seconds=sum(
+            float(one.values["seconds"].sum()) for own in found.values() for one in own.values()
+        ),
     )
 
 
@@ -165,16 +167,16 @@ def _time(explainer: Explainer, image: Tensor, label: Tensor) -> dict[str, NDArr
     return {"seconds": np.array(spent)}
 
 
-def row(dataset: str, title: str, method: str, found: dict[str, Evaluation]) -> Row:
+def row(dataset: str, variant: Variant, found: Mapping[str, Evaluation]) -> Row:
     """Return a line of the table."""
-    own = found[key(dataset, title)].values["seconds"].double()
-    ours = found[key(dataset, "SSplain-0")].values["seconds"].double()
+    own = found[variant.title].values["seconds"].double()
+    ours = found[OURS.title].values["seconds"].double()
     printed = PAPER[dataset]
-    theirs = printed[title] / printed["SSplain-0"] if title in printed else ""
+    theirs = printed[variant.title] / printed[OURS.title] if variant.title in printed else ""
     return (
         dataset,
-        title,
-        METHODS[method].family,
+        variant.title,
+        METHODS[variant.method].family,
         len(own),
         float(1e3 * own.mean()),
         float(1e3 * own.std(correction=0)),

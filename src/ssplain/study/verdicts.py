@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 from ssplain.metrics import MEASURES, Interval
 from ssplain.report.record import Verdict
+from ssplain.study.kinds import Variant
 from ssplain.study.results import Results
 
 HOLDS: Verdict = "holds"
 FAILS: Verdict = "does not hold"
 OPEN: Verdict = "undecided"
+MISSING: Verdict = "not measured"
 
 
 class Judged(NamedTuple):
@@ -27,10 +29,11 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Test:
-    """A rule in words and as a function of the results."""
+    """A rule in words and as a function of the results, and the explainers that it is about."""
 
     rule: str
     judge: Callable[[Results], Judged]
+    variants: tuple[Variant, ...] = ()
 
     __test__ = False  # pytest collects classes of this name
 
@@ -58,14 +61,14 @@ def side(gain: Interval, margin: float = 0.0) -> Verdict:
 
 
 def gains(
-    results: Results, group: str, ours: str, others: Sequence[str], measure: str
+    results: Results, group: str, ours: Variant, others: Sequence[Variant], measure: str
 ) -> dict[str, Interval]:
     """Return by how much `ours` is better than each other, in the measure's good direction."""
-    found = results.found[group]
-    return {other: found[ours].gain(found[other], measure) for other in others}
+    own = results.of(ours, measure, group)
+    return {o.title: own.gain(results.of(o, measure, group), measure) for o in others}
 
 
-def ahead(ours: str, others: Sequence[str], measure: str, group: str = "all") -> Test:
+def ahead(ours: Variant, others: Sequence[Variant], measure: str, group: str = "all") -> Test:
     """Test that one explainer is better than each of several others."""
     record = MEASURES.find(measure)
     words, way = record.words, "higher" if record.sign > 0 else "lower"
@@ -73,19 +76,20 @@ def ahead(ours: str, others: Sequence[str], measure: str, group: str = "all") ->
     def judge(results: Results) -> Judged:
         better = gains(results, group, ours, others, measure)
         verdict = together([side(gain) for gain in better.values()])
-        own = results.found[group][ours].summary(measure)
-        text = f"{words}: {ours} {own}; {standing(better)}."
+        own = results.of(ours, measure, group).summary(measure)
+        text = f"{words}: {ours.title} {own}; {standing(better)}."
         if group == "all" and measure in ("insertion", "deletion") and "support" in results.found:
             within = gains(results, "support", ours, others, measure)
             text += f" Ranked within the support alone: {standing(within)}."
         return Judged(text, verdict)
 
-    against = others[0] if len(others) == 1 else f"each of the {len(others)} others"
+    against = others[0].title if len(others) == 1 else f"each of the {len(others)} others"
     return Test(
-        f"The {words} of {ours} is {way} than that of {against}: the 95 % interval of the paired "
-        "difference excludes 0 on that side. It fails if one interval excludes 0 on the other "
-        "side.",
+        f"The {words} of {ours.title} is {way} than that of {against}: the 95 % interval of the "
+        "paired difference excludes 0 on that side. It fails if one interval excludes 0 on the "
+        "other side.",
         judge,
+        (ours, *others),
     )
 
 
@@ -114,28 +118,33 @@ def standing(better: dict[str, Interval]) -> str:
 
 
 def no_worse(
-    ours: str, other: str, measures: Sequence[str], margin: float = 0.01, group: str = "all"
+    ours: Variant,
+    other: Variant,
+    measures: Sequence[str],
+    margin: float = 0.01,
+    group: str = "all",
 ) -> Test:
     """Test that one explainer is as good as another, or better, in several measures."""
 
     def judge(results: Results) -> Judged:
-        better = {m: gains(results, group, ours, [other], m)[other] for m in measures}
+        better = {m: gains(results, group, ours, [other], m)[other.title] for m in measures}
         text = "; ".join(
             f"{MEASURES.find(m).words}: better by {gain}" for m, gain in better.items()
         )
         verdicts = [side(gain, -margin) for gain in better.values()]
-        return Judged(f"{ours} against {other}: {text}.", together(verdicts))
+        return Judged(f"{ours.title} against {other.title}: {text}.", together(verdicts))
 
     return Test(
-        f"In {', '.join(measures)}, {ours} is not worse than {other} by more than {margin:g}: the "
-        f"95 % interval of the paired difference lies above -{margin:g} in all. It fails if one "
-        "lies below.",
+        f"In {', '.join(measures)}, {ours.title} is not worse than {other.title} by more than "
+        f"{margin:g}: the 95 % interval of the paired difference lies above -{margin:g} in all. It "
+        "fails if one lies below.",
         judge,
+        (ours, other),
     )
 
 
 def level(
-    title: str,
+    variant: Variant,
     measure: str,
     group: str,
     *,
@@ -151,15 +160,16 @@ def level(
     edge, way = float(limit), "above" if sign > 0 else "below"
 
     def judge(results: Results) -> Judged:
-        own = results.found[group][title].summary(measure)
+        own = results.of(variant, measure, group).summary(measure)
         ends = sorted((sign * (own.low - edge), sign * (own.high - edge)))
         gain = Interval(sign * (own.value - edge), *ends)
-        return Judged(f"{name} of {title}: {own}.", side(gain))
+        return Judged(f"{name} of {variant.title}: {own}.", side(gain))
 
     return Test(
-        f"The {name} of {title} is {way} {edge:g} with its whole 95 % interval. It fails if the "
-        "interval lies on the other side.",
+        f"The {name} of {variant.title} is {way} {edge:g} with its whole 95 % interval. It fails "
+        "if the interval lies on the other side.",
         judge,
+        (variant,),
     )
 
 
@@ -168,12 +178,14 @@ def every_stage(measure: str, most: float) -> Test:
     words = MEASURES.find(measure).words
 
     def judge(results: Results) -> Judged:
-        stages = list(results.found["stages"])[1:]
-        judged = [level(s, measure, "stages", most=most) for s in stages]
-        found = {stage: test.judge(results) for stage, test in zip(stages, judged, strict=True)}
-        first, last = (results.found["stages"][s].summary(measure) for s in (stages[0], stages[-1]))
+        stages = [Variant(stage, "ssplain-0") for stage in results.found["stages"]][1:]
+        tests = {stage.title: level(stage, measure, "stages", most=most) for stage in stages}
+        found = {stage: test.judge(results) for stage, test in tests.items()}
+        first, last = (
+            results.of(s, measure, "stages").summary(measure) for s in (stages[0], stages[-1])
+        )
         high = [stage for stage, one in found.items() if one.verdict == FAILS]
-        text = f"{words} with the trained map: {first} after {stages[0]}, {last} at the end"
+        text = f"{words} with the trained map: {first} after {stages[0].title}, {last} at the end"
         text += f"; above {most:g} after {', '.join(high)}." if high else "."
         return Judged(text, together([one.verdict for one in found.values()]))
 
@@ -191,4 +203,5 @@ def both(*tests: Test) -> Test:
         found = [test.judge(results) for test in tests]
         return Judged(" ".join(one.measured for one in found), together([v for _, v in found]))
 
-    return Test(" And: ".join(test.rule for test in tests), judge)
+    variants = tuple(dict.fromkeys(variant for test in tests for variant in test.variants))
+    return Test(" And: ".join(test.rule for test in tests), judge, variants)

@@ -11,7 +11,7 @@ from typing import Any
 from ssplain.metrics import MEASURES, Evaluation, evaluate
 from ssplain.progress import Progress, portion
 from ssplain.run import Maps, Scene, Store, evaluate_once, explain_once
-from ssplain.study.declare import Study, Variant
+from ssplain.study.kinds import MapStudy, Variant
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Work:
         seconds: what it all took, pieces that were found done included.
     """
 
-    study: Study
+    study: MapStudy
     scene: Scene
     maps: Mapping[Variant, Maps]
     found: Mapping[str, Mapping[str, Evaluation]]
@@ -39,7 +39,7 @@ class Work:
 
 
 def do(
-    study: Study, scene: Scene, store: Store, *, seed: int = 0, progress: Progress | None = None
+    study: MapStudy, scene: Scene, store: Store, *, seed: int = 0, progress: Progress | None = None
 ) -> Work:
     """Explain the images by all explainers of a study, and measure the maps.
 
