@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo room test test-slow check format bench clean
+.PHONY: help demo room test test-slow mutants check format bench clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -25,6 +25,9 @@ test: .venv/ready ## run the tests (under ten minutes on two cores)
 
 test-slow: .venv/ready ## run the checks that take minutes each
 	$(BIN)/pytest -m slow
+
+mutants: .venv/ready ## put 300 small faults into the code, one at a time, and see which are noticed
+	OMP_NUM_THREADS=1 nice $(BIN)/python tests/mutants.py --count 300
 
 check: .venv/ready ## lint, types, order of the rooms
 	$(BIN)/ruff check .

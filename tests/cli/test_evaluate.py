@@ -1,5 +1,6 @@
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -98,7 +99,7 @@ def test_any_model_on_any_images_with_labels_and_truth(tmp_path: Path) -> None:
     table = tmp_path / "list.csv"
     lines = [f"{path},{path.parent.name}" for path in sorted(home.glob("*/[0-9]*.png"))]
     table.write_text("path,label\n" + "\n".join(lines) + "\n")
-    results = []
+    results: list[tuple[Any, list[dict[str, str]]]] = []
     for more in (["--data", str(home), "--truth", str(tmp_path / "truth")], ["--data", str(table)]):
         command = [*more, "--model", "lenet5-fmnist", "--explainers", "intensity,saliency"]
         out = tmp_path / f"out{len(results)}"

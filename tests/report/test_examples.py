@@ -105,7 +105,7 @@ def test_images_and_planes_come_back_from_what_the_page_holds(tmp_path: Path) ->
 
 def test_no_text_can_leave_the_data() -> None:
     html = embedded({"titles": [HOSTILE]})
-    inner = html.removeprefix('<script type="application/json">').removesuffix("</script>\n")
+    inner = str(html).removeprefix('<script type="application/json">').removesuffix("</script>\n")
     assert "<" not in inner
     assert json.loads(inner) == {"titles": [HOSTILE]}
 

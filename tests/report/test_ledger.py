@@ -44,7 +44,7 @@ def test_a_filter_says_how_many_it_shows() -> None:
 def test_a_claim_links_to_its_study_if_that_is_there() -> None:
     html = ledger(THREE, {"mnist": "study-mnist"})
     assert html.count('href="#study-mnist"') == 3
-    assert "<td class='where'>rop<br>" in html
+    assert '<td class="where">rop<br>' in html
 
 
 def test_a_study_links_to_its_claims() -> None:
@@ -52,6 +52,12 @@ def test_a_study_links_to_its_claims() -> None:
     assert re.findall(r"#claim-(\d)", html) == ["1", "4", "2"]
     assert "undecided" not in html
     assert claims_of("fmnist", THREE) == ""
+
+
+def test_what_was_not_measured_is_spoken_of_where_it_occurs() -> None:
+    html = ledger([*THREE, finding(5, verdict="not measured")], {})
+    assert "Claims checked: 5; 2 hold, 1 do not hold, 1 undecided, 1 not measured." in html
+    assert "not measured" not in ledger(THREE, {})
 
 
 def test_text_is_never_markup() -> None:
@@ -62,7 +68,7 @@ def test_text_is_never_markup() -> None:
     assert "<img" not in html
 
 
-def test_a_verdict_must_be_one_of_three(tmp_path: Path) -> None:
+def test_a_verdict_must_be_known(tmp_path: Path) -> None:
     write_ledger(tmp_path, [finding(verdict="maybe")])
     with pytest.raises(SSplainError, match=r"ledger\.json is broken"):
         read_ledger(tmp_path)

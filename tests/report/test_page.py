@@ -3,8 +3,9 @@ import hashlib
 import re
 
 import numpy as np
+from markupsafe import Markup
 
-from ssplain.report.page import Markup, Section, document, page, table
+from ssplain.report.page import Section, document, page, table
 from tests.report.folder import HOSTILE
 
 
@@ -24,11 +25,11 @@ def test_pictures_are_in_the_page() -> None:
 def test_nothing_is_loaded_and_only_the_own_script_runs() -> None:
     script = "let a = 1;"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    html = document("Title", "<p>body</p>", script=script)
+    html = document("Title", Markup("<p>body</p>"), script=script)
     assert "default-src 'none'" in html
     assert f"script-src 'sha256-{digest}'" in html
     assert f"<script>{script}</script>" in html
-    assert "script-src 'none'" in document("Title", "<p>body</p>")
+    assert "script-src 'none'" in document("Title", Markup("<p>body</p>"))
 
 
 def test_numbers_stand_to_the_right() -> None:

@@ -16,10 +16,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 import torch
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.metrics import rank_pixels
+from ssplain.report.page import render
 from ssplain.report.render import heat, top_view
 
 _Bytes = NDArray[np.uint8]
@@ -143,34 +145,23 @@ def colours() -> dict[str, list[Any]]:
     }
 
 
-def embedded(values: Mapping[str, Any]) -> str:
+def embedded(values: Mapping[str, Any]) -> Markup:
     r"""Return values as a script element that holds data; no text in them can end the element.
 
-    >>> embedded({"title": "</script>"})
-    '<script type="application/json">{"title":"\\u003c/script>"}</script>\n'
+    >>> print(embedded({"title": "</script>"}), end="")
+    <script type="application/json">{"title":"\\u003c/script>"}</script>
     """
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return f'<script type="application/json">{text}</script>\n'
+    return Markup(f'<script type="application/json">{text}</script>\n')  # noqa: S704 - no "<" in it
 
 
-def viewer(examples: Examples) -> str:
+def viewer(examples: Examples) -> Markup:
     """Return the slider, the choice of image and view, and the maps, as HTML.
 
     Everything in it works from the keyboard; without JavaScript it is not shown.
     """
-    return (
-        '<div class="viewer" hidden><div class="controls">'
-        '<label><span>Image</span><select class="image"></select></label>'
-        '<fieldset class="view"><legend>Show</legend>'
-        '<label><input type="radio" value="inside" checked> top pixels, background last</label>'
-        '<label><input type="radio" value="all"> top pixels, background ranked too</label>'
-        '<label><input type="radio" value="scores"> scores</label></fieldset>'
-        '<label class="share"><span>Top share</span>'
-        f'<input type="range" min="0" max="{len(SHARES) - 1}" value="{FIRST}"><output></output>'
-        f'</label></div><div class="maps"></div>\n{embedded(pack(examples))}</div>\n'
-        "<noscript><p>Moving the share of pixels needs JavaScript; the figures show 5 %.</p>"
-        "</noscript>\n"
-    )
+    data = embedded(pack(examples))
+    return render("viewer.html", last=len(SHARES) - 1, first=FIRST, data=data)
 
 
 def _counts(pixels: int) -> list[int]:

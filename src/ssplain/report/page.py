@@ -1,6 +1,7 @@
 """A self-contained HTML page: opens from disk, needs no network, holds its own pictures.
 
-Text is escaped wherever it enters; only `Markup` passes as it is, and only code makes that.
+Pages are templates that escape whatever enters them; only `Markup` passes as it is, and only the
+templates make that.
 """
 
 import base64
@@ -8,21 +9,18 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from ssplain.report.render import Picture, enlarge, png_bytes
 
+_HOME = Path(__file__).parent
 _SMALL = 112  # pixels; pictures of fewer are enlarged to as many, without smoothing
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?( ?%)?")
-
-
-@dataclass(frozen=True)
-class Markup:
-    """HTML that was put together here and is shown as such."""
-
-    html: str
-
 
 Cell = str | Picture | Markup
 
@@ -37,19 +35,34 @@ class Section:
     rows: Sequence[Sequence[Cell]]
 
 
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_HOME / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def render(template: str, **values: Any) -> Markup:  # noqa: ANN401 - whatever the template takes
+    r"""Fill a template of this room; text is escaped, `Markup` is not.
+
+    >>> render("page.html", note="a < b", sections=[])
+    Markup('<p class="note">a &lt; b</p>\n')
+    """
+    return Markup(_templates().get_template(template).render(**values))  # noqa: S704 - autoescaped
+
+
 def page(title: str, note: str, sections: Sequence[Section]) -> str:
-    """Return the page as HTML.
+    """Return a page of sections as HTML.
 
     >>> html = page("Two", "A note.", [Section("Part", "", ["name"], [["a < b"]])])
     >>> "a &lt; b" in html
     True
     """
-    body = "".join(
-        f'<h2>{escape(one.title)}</h2><p class="note">{escape(one.note)}</p>\n'
-        f"{table(one.columns, one.rows)}"
-        for one in sections
-    )
-    return document(title, f'<p class="note">{escape(note)}</p>\n{body}')
+    return document(title, render("page.html", note=note, sections=sections, table=table))
 
 
 def document(title: str, body: str, *, style: str = "", script: str = "") -> str:
@@ -59,27 +72,25 @@ def document(title: str, body: str, *, style: str = "", script: str = "") -> str
 
     Args:
         title: text, also the first heading.
-        body: HTML.
+        body: `Markup`; other text is escaped.
         style: CSS that is added to the common style.
         script: JavaScript, run after the body is there.
 
-    >>> "&lt;b&gt;" in document("<b>", "<p>body</p>")
+    >>> "&lt;b&gt;" in document("<b>", Markup("<p>body</p>"))
     True
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    allowed = f"'sha256-{digest}'" if script else "'none'"
-    policy = f"default-src 'none';img-src data:;style-src 'unsafe-inline';script-src {allowed}"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{asset('page.css')}{style}</style></head>\n"
-        f"<body><h1>{escape(title)}</h1>\n{body}"
-        f"{f'<script>{script}</script>' if script else ''}</body></html>\n"
+    return render(
+        "document.html",
+        title=title,
+        body=body,
+        allowed=_own(f"'sha256-{digest}'" if script else "'none'"),
+        style=_own(asset("page.css") + style),
+        script=_own(script),
     )
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Markup:
     """Return a table as HTML; numbers, and the heads of columns of numbers, stand to the right.
 
     >>> print(table(["name", "value"], [["a", "0.5"]]))
@@ -87,29 +98,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     <tr><td class="text">a</td><td class="number">0.5</td></tr>...
     """
     kinds = [{_kind(row[at]) for row in rows} for at in range(len(columns))]
-    head = "".join(
-        f'<th scope="col" class="{"number" if kind == {"number"} else "text"}">{escape(name)}</th>'
+    heads = [
+        (name, "number" if kind == {"number"} else "text")
         for name, kind in zip(columns, kinds, strict=True)
-    )
-    body = "".join(
-        "<tr>" + "".join(_cell(c, n) for c, n in zip(row, columns, strict=True)) + "</tr>\n"
-        for row in rows
-    )
-    return (
-        f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>'
-        "</div>\n"
-    )
-
-
-def fold(title: str, inner: str, *, opened: bool = False) -> str:
-    r"""Return HTML that unfolds below its title.
-
-    >>> fold("a < b", "<p>inner</p>")
-    '<details><summary>a &lt; b</summary><p>inner</p></details>\n'
-    """
-    return (
-        f"<details{' open' if opened else ''}><summary>{escape(title)}</summary>{inner}</details>\n"
-    )
+    ]
+    cells = [[_cell(c, name) for c, name in zip(row, columns, strict=True)] for row in rows]
+    return render("table.html", heads=heads, rows=cells)
 
 
 def data_url(content: bytes, kind: str) -> str:
@@ -123,18 +117,21 @@ def data_url(content: bytes, kind: str) -> str:
 
 def asset(name: str) -> str:
     """Return the text of a style or script that lies beside this file."""
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return (_HOME / name).read_text(encoding="utf-8")
 
 
-def _cell(content: Cell, column: str) -> str:
+def _own(text: str) -> Markup:
+    """Let style and script of our own pass as they are."""
+    return Markup(text)  # noqa: S704 - never a user's
+
+
+def _cell(content: Cell, column: str) -> dict[str, object]:
     if isinstance(content, Markup):
-        return f'<td class="text">{content.html}</td>'
+        return {"kind": "text", "lines": [content]}
     if isinstance(content, str):
-        lines = "<br>".join(map(escape, content.splitlines()))
-        return f'<td class="{_kind(content)}">{lines}</td>'
+        return {"kind": _kind(content), "lines": content.splitlines()}
     source = data_url(png_bytes(enlarge(content, _SMALL)), "image/png")
-    large = ' class="large"' if content.shape[1] > _SMALL else ""
-    return f'<td><img{large} alt="{escape(column)}" src="{source}"></td>'
+    return {"picture": source, "large": content.shape[1] > _SMALL, "column": column}
 
 
 def _kind(content: Cell) -> str:

@@ -4,12 +4,13 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from io import StringIO
+
+from markupsafe import Markup
 
 from ssplain.explain.registry import METHODS
 from ssplain.metrics import MEASURES
-from ssplain.report.page import Markup, table
+from ssplain.report.page import table
 
 _NEEDED = {"explainer", "measure", "value", "low", "high"}
 
@@ -51,7 +52,7 @@ def has_headlines(sheet: Sheet) -> bool:
     )
 
 
-def summary_table(sheet: Sheet) -> str:
+def summary_table(sheet: Sheet) -> Markup:
     r"""Return the headline measures of an evaluation as an HTML table.
 
     The arrow says which way is better, the best value of each measure is bold, and controls are
@@ -106,8 +107,9 @@ def _number(line: Mapping[str, str] | None, best: float | None) -> str | Markup:
     between = "" if low is None or high is None else f"{low:z.3f} to {high:z.3f}"
     text = f"{value:z.3f}"
     # what is printed as equal is marked as equal
-    kind = ' class="best"' if best is not None and text == f"{best:z.3f}" else ""
-    return Markup(f'<span{kind}>{text}</span> <span class="interval">{escape(between)}</span>')
+    kind = "best" if best is not None and text == f"{best:z.3f}" else "value"
+    number = Markup('<span class="{}">{}</span> <span class="interval">{}</span>')
+    return number.format(kind, text, between)
 
 
 def _value(text: str) -> float | None:
