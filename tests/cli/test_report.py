@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from ssplain.report.record import Shown
+from ssplain.report.record import Exhibit
 from tests.cli.command import run
 from tests.report.folder import write_studies
 
@@ -18,7 +18,7 @@ def test_the_page_is_written_and_the_command_says_where(tmp_path: Path) -> None:
 
 
 def test_a_mistake_gives_one_sentence(tmp_path: Path) -> None:
-    folder = write_studies(tmp_path / "studies", figures=(Shown("../x.png", ""),))
+    folder = write_studies(tmp_path / "studies", figures=(Exhibit("../x.png", ""),))
     for wrong, said in ((tmp_path / "nowhere", "no finished study"), (folder, "'../x.png'")):
         done = run("report", wrong)
         assert done.returncode == 2

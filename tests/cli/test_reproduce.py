@@ -12,7 +12,7 @@ def test_a_study_is_written_with_its_ledger_and_found_done_again(tmp_path: Path)
     assert done.stderr == ""  # no bar in a pipe
     ((folder, record),) = read_records(tmp_path)
     assert (record.name, record.images) == ("maps-mnist", 2)
-    assert {finding.study for finding in read_ledger(tmp_path)} == {"maps-mnist"}
+    assert {judgement.study for judgement in read_ledger(tmp_path)} == {"maps-mnist"}
     tables = {path: path.read_bytes() for path in folder.glob("*.csv")}
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     assert run("reproduce", "maps-mnist", "--images", 2, "--out", tmp_path).returncode == 0

@@ -5,7 +5,7 @@ from scipy.stats import bootstrap
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from ssplain.errors import SSplainError
-from ssplain.metrics.intervals import area, balanced_mean, class_means, compare, interval
+from ssplain.metrics.intervals import area, balanced_mean, class_means, interval, paired
 
 
 def test_area_by_hand() -> None:
@@ -59,11 +59,11 @@ def test_pairs_see_a_small_difference_that_the_intervals_cannot() -> None:
     labels = torch.arange(60) % 3
     alone_first, alone_second = interval(first, labels), interval(second, labels)
     assert alone_first.low < alone_second.high
-    found = compare(first, second, labels)
+    found = paired(first, second, labels)
     assert found.difference.low > 0
     assert found.share_above > 0.99
     assert found.difference.value == pytest.approx(alone_first.value - alone_second.value)
-    turned = compare(second, first, labels)
+    turned = paired(second, first, labels)
     assert turned.difference.high < 0
     assert turned.share_above < 0.01
 
@@ -82,4 +82,4 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(SSplainError, match=r"level=95"):
         interval(torch.zeros(2), torch.zeros(2), level=95)
     with pytest.raises(SSplainError, match="same images"):
-        compare(torch.zeros(2), torch.zeros(3), torch.zeros(2))
+        paired(torch.zeros(2), torch.zeros(3), torch.zeros(2))

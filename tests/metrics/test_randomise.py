@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 import ssplain
 from ssplain.errors import SSplainError
-from ssplain.metrics.randomise import Stage, blocks, randomised, stages
+from ssplain.metrics.randomise import RandomisedNetwork, blocks, randomised, stages
 from ssplain.models import GoogLeNet
 
 
@@ -71,7 +71,7 @@ def test_a_cascade_keeps_what_it_has_randomised() -> None:
     assert not torch.equal(_of(one, "full3.weight"), _of(other, "full3.weight"))
 
 
-def _of(stage: Stage, name: str) -> Tensor:
+def _of(stage: RandomisedNetwork, name: str) -> Tensor:
     return stage.model.get_parameter(name)
 
 

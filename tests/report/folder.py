@@ -10,13 +10,13 @@ import ssplain
 from ssplain.explain import make
 from ssplain.metrics import Evaluation, evaluate
 from ssplain.report.evaluation import evaluation_csv, evaluation_figure
-from ssplain.report.record import Finding, Record, Shown, write_ledger, write_record
+from ssplain.report.record import Exhibit, Judgement, Record, write_ledger, write_record
 
 NAMES = ("input-x-gradient", "saliency", "random")
 HOSTILE = "</script></title>\"'><script>alert(1)</script><img src=x onerror=alert(2)>&amp;"
 
 
-def finding(number: int = 1, **changes: object) -> Finding:
+def judgement(number: int = 1, **changes: object) -> Judgement:
     """Return an entry of the ledger."""
     values: dict[str, object] = {
         "number": number,
@@ -29,7 +29,7 @@ def finding(number: int = 1, **changes: object) -> Finding:
         "study": "mnist",
         "images": 4,
     }
-    return Finding(**(values | changes))  # type: ignore[arg-type]
+    return Judgement(**(values | changes))  # type: ignore[arg-type]
 
 
 def record(**changes: object) -> Record:
@@ -43,8 +43,8 @@ def record(**changes: object) -> Record:
         "settings": {"axis": "all", "saliency": {"absolute": True}},
         "manifest": {"seed": 0},
         "seconds": 75.0,
-        "figures": (Shown("curves.png", "Mean curves"),),
-        "tables": (Shown("measures.csv", "All measures"),),
+        "figures": (Exhibit("curves.png", "Mean curves"),),
+        "tables": (Exhibit("measures.csv", "All measures"),),
         "examples": "examples.npz",
     }
     return Record(**(values | changes))  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ def write_studies(home: Path, **changes: object) -> Path:
     (folder / "examples.npz").write_bytes(examples)
     write_record(folder, record(**changes))
     verdicts = ("holds", "does not hold", "undecided", "holds")
-    write_ledger(home, [finding(i, verdict=v) for i, v in enumerate(verdicts, start=1)])
+    write_ledger(home, [judgement(i, verdict=v) for i, v in enumerate(verdicts, start=1)])
     return home
 
 

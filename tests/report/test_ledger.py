@@ -7,13 +7,13 @@ import pytest
 from ssplain.errors import SSplainError
 from ssplain.report.ledger import claims_of, ledger
 from ssplain.report.record import read_ledger, write_ledger
-from tests.report.folder import HOSTILE, finding
+from tests.report.folder import HOSTILE, judgement
 
 THREE = [
-    finding(1),
-    finding(2, verdict="does not hold", why="Because of the background."),
-    finding(3, verdict="undecided", study="rop"),
-    finding(4),
+    judgement(1),
+    judgement(2, verdict="does not hold", why="Because of the background."),
+    judgement(3, verdict="undecided", study="rop"),
+    judgement(4),
 ]
 
 
@@ -55,20 +55,20 @@ def test_a_study_links_to_its_claims() -> None:
 
 
 def test_what_was_not_measured_is_spoken_of_where_it_occurs() -> None:
-    html = ledger([*THREE, finding(5, verdict="not measured")], {})
+    html = ledger([*THREE, judgement(5, verdict="not measured")], {})
     assert "Claims checked: 5; 2 hold, 1 do not hold, 1 undecided, 1 not measured." in html
     assert "not measured" not in ledger(THREE, {})
 
 
 def test_text_is_never_markup() -> None:
     names = ("claim", "where", "rule", "measured", "why", "study")
-    html = ledger([finding(1, **dict.fromkeys(names, HOSTILE))], {})
-    html += claims_of(HOSTILE, [finding(claim=HOSTILE, study=HOSTILE)])
+    html = ledger([judgement(1, **dict.fromkeys(names, HOSTILE))], {})
+    html += claims_of(HOSTILE, [judgement(claim=HOSTILE, study=HOSTILE)])
     assert "<script" not in html
     assert "<img" not in html
 
 
 def test_a_verdict_must_be_known(tmp_path: Path) -> None:
-    write_ledger(tmp_path, [finding(verdict="maybe")])
+    write_ledger(tmp_path, [judgement(verdict="maybe")])
     with pytest.raises(SSplainError, match=r"ledger\.json is broken"):
         read_ledger(tmp_path)

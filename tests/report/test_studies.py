@@ -15,7 +15,7 @@ from ssplain.errors import SSplainError
 from ssplain.metrics import rank_pixels
 from ssplain.report import studies_page, top_view
 from ssplain.report.examples import FIRST, SHARES, read_examples
-from ssplain.report.record import Shown, write_record
+from ssplain.report.record import Exhibit, write_record
 from tests.report.folder import HOSTILE, NAMES, record, write_studies
 
 
@@ -85,8 +85,8 @@ def test_text_from_files_is_never_markup(tmp_path: Path) -> None:
         dataset=HOSTILE,
         settings={HOSTILE: HOSTILE},
         manifest={HOSTILE: [HOSTILE]},
-        figures=(Shown("curves.png", HOSTILE),),
-        tables=(Shown("measures.csv", HOSTILE),),
+        figures=(Exhibit("curves.png", HOSTILE),),
+        tables=(Exhibit("measures.csv", HOSTILE),),
     )
     (tmp_path / "mnist" / "measures.csv").write_text(
         f"explainer,measure,value,low,high,{HOSTILE}\n{HOSTILE},insertion,1,1,1,{HOSTILE}\n"
@@ -108,7 +108,7 @@ def test_text_from_files_is_never_markup(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/hostname", "link.png"])
 def test_only_files_of_the_study_are_shown(tmp_path: Path, part: str, name: str) -> None:
     (tmp_path / "secret.txt").write_text("secret")
-    value = name if part == "examples" else (Shown(name, "caption"),)
+    value = name if part == "examples" else (Exhibit(name, "caption"),)
     write_studies(tmp_path, **{part: value})
     (tmp_path / "mnist" / "link.png").symlink_to(tmp_path / "secret.txt")
     with pytest.raises(SSplainError, match=r"record\.json names '.*', which is not inside"):

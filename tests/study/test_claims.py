@@ -241,8 +241,8 @@ def test_every_claim_holds_fails_and_stays_open_where_it_should(claim: Claim) ->
         changed: dict[tuple[str, str, str], torch.Tensor] = {}
         for part, by in zip(parts, sides, strict=True):
             changed |= shifted(part, by)
-        (finding,) = judge([claim], {claim.study: results(claim.study, changed)})
-        return finding.verdict
+        (judgement,) = judge([claim], {claim.study: results(claim.study, changed)})
+        return judgement.verdict
 
     good, rest = [0.2] * len(parts), [0.2] * (len(parts) - 1)
     assert verdict(*good) == "holds"
@@ -264,6 +264,6 @@ def test_one_other_that_is_better_fails_a_claim_about_all() -> None:
     claim = next(c for c in CLAIMS if c.text.startswith("MNIST: inserting"))
     changed = {("all", "SSplain-0", "insertion"): 0.7 + SPREAD}
     changed |= {("all", "LIME", "insertion"): 0.8 + SPREAD}
-    (finding,) = judge([claim], {"mnist": results("mnist", changed)})
-    assert finding.verdict == "does not hold"
-    assert "behind LIME by 0.100 [0.100, 0.100]" in finding.measured
+    (judgement,) = judge([claim], {"mnist": results("mnist", changed)})
+    assert judgement.verdict == "does not hold"
+    assert "behind LIME by 0.100 [0.100, 0.100]" in judgement.measured

@@ -38,17 +38,17 @@ def full() -> dict[str, Results]:
 
 
 def test_every_claim_can_be_judged() -> None:
-    findings = judge(CLAIMS, full())
-    assert [finding.number for finding in findings] == list(range(1, len(CLAIMS) + 1))
+    judgements = judge(CLAIMS, full())
+    assert [judgement.number for judgement in judgements] == list(range(1, len(CLAIMS) + 1))
     assert len(CLAIMS) >= 25
-    assert {finding.study for finding in findings} >= set(STUDIES) - {"maps-rop"}
-    assert len({finding.claim for finding in findings}) == len(CLAIMS)
-    for finding in findings:
-        assert finding.rule.endswith(".")
-        assert finding.why.endswith(".")
-        assert finding.measured.endswith(".")
+    assert {judgement.study for judgement in judgements} >= set(STUDIES) - {"maps-rop"}
+    assert len({judgement.claim for judgement in judgements}) == len(CLAIMS)
+    for judgement in judgements:
+        assert judgement.rule.endswith(".")
+        assert judgement.why.endswith(".")
+        assert judgement.measured.endswith(".")
     # equal numbers decide no difference
-    assert {f.verdict for f in findings if f.rule.count("paired difference excludes 0")} == {
+    assert {f.verdict for f in judgements if f.rule.count("paired difference excludes 0")} == {
         "undecided"
     }
 
@@ -60,11 +60,11 @@ def test_a_single_image_of_a_class_decides_nothing() -> None:
         for seconds in (torch.tensor([1.0, 1.1]), torch.tensor([2.0, 2.2]))
     )
     times = {v.title: theirs for v in STUDIES["times"].variants} | {"SSplain-0": ours}
-    findings = judge(CLAIMS, {"times": Results("times", 2, {group("rop"): times})})
-    measured = [finding for finding in findings if finding.verdict != "not measured"]
+    judgements = judge(CLAIMS, {"times": Results("times", 2, {group("rop"): times})})
+    measured = [judgement for judgement in judgements if judgement.verdict != "not measured"]
     assert measured
-    assert {finding.verdict for finding in measured} == {"undecided"}
-    assert all("Too few images" in finding.measured for finding in measured)
+    assert {judgement.verdict for judgement in measured} == {"undecided"}
+    assert all("Too few images" in judgement.measured for judgement in measured)
     twice = {
         name: Evaluation.of_values(
             {"seconds": one.values["seconds"].repeat(2)}, one.labels.repeat(2)
@@ -72,7 +72,7 @@ def test_a_single_image_of_a_class_decides_nothing() -> None:
         for name, one in times.items()
     }
     judged = judge(CLAIMS, {"times": Results("times", 4, {group("rop"): twice})})
-    assert "holds" in {finding.verdict for finding in judged}
+    assert "holds" in {judgement.verdict for judgement in judged}
 
 
 def test_a_study_that_was_not_run_is_told_from_what_it_has_not_measured() -> None:
@@ -81,27 +81,27 @@ def test_a_study_that_was_not_run_is_told_from_what_it_has_not_measured() -> Non
     values = dict(whole.found["all"]["SSplain-0"].values)
     del values["kappa"]
     less = {**whole.found["all"], "SSplain-0": Evaluation.of_values(values, LABELS)}
-    findings = judge(CLAIMS, {"mnist": Results("mnist", 4, {**whole.found, "all": less})})
-    assert {finding.study for finding in findings} == {"mnist"}
-    (missing,) = [finding for finding in findings if finding.verdict == "not measured"]
+    judgements = judge(CLAIMS, {"mnist": Results("mnist", 4, {**whole.found, "all": less})})
+    assert {judgement.study for judgement in judgements} == {"mnist"}
+    (missing,) = [judgement for judgement in judgements if judgement.verdict == "not measured"]
     assert "brightness" in missing.claim
     assert missing.measured == "The study 'mnist' holds no 'kappa' of SSplain-0 (all)."
-    assert "1 not measured" in tally(findings)
+    assert "1 not measured" in tally(judgements)
     without = {title: one for title, one in whole.found["all"].items() if title != "LIME"}
-    findings = judge(CLAIMS, {"mnist": Results("mnist", 4, {"all": without})})
-    assert {finding.verdict for finding in findings} == {"not measured"}
-    assert "of LIME (all)" in findings[0].measured
+    judgements = judge(CLAIMS, {"mnist": Results("mnist", 4, {"all": without})})
+    assert {judgement.verdict for judgement in judgements} == {"not measured"}
+    assert "of LIME (all)" in judgements[0].measured
 
 
 def test_claims_of_studies_that_were_not_run_are_left_out() -> None:
     some = {"mnist": full()["mnist"]}
-    findings = judge(CLAIMS, some)
-    assert findings
-    assert {finding.study for finding in findings} == {"mnist"}
-    assert findings[0].number == next(
+    judgements = judge(CLAIMS, some)
+    assert judgements
+    assert {judgement.study for judgement in judgements} == {"mnist"}
+    assert judgements[0].number == next(
         n for n, claim in enumerate(CLAIMS, start=1) if claim.study == "mnist"
     )
-    assert "left out" in tally(findings)
+    assert "left out" in tally(judgements)
     assert "left out" not in tally(judge(CLAIMS, full()))
 
 
@@ -120,9 +120,9 @@ def test_the_ledger_is_written_from_the_values_of_the_studies(tmp_path: Path) ->
     assert update_ledger(tmp_path) == []  # without a record the study is not whole
     record = Record("mnist", "Digits", "Figure 5", "mnist", 4, {}, {}, 1.0)
     write_record(tmp_path / "mnist", record)
-    findings = update_ledger(tmp_path)
-    assert read_ledger(tmp_path) == findings
-    verdicts = [finding.verdict for finding in findings]
+    judgements = update_ledger(tmp_path)
+    assert read_ledger(tmp_path) == judgements
+    verdicts = [judgement.verdict for judgement in judgements]
     # the first has the lowest of both: good in deletion, bad in insertion
     assert verdicts == ["holds", "does not hold", "undecided", "undecided"]
     rows = list(csv.DictReader((tmp_path / "ledger.csv").read_text().splitlines()))

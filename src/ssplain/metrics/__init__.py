@@ -8,7 +8,7 @@ from ssplain.metrics.agreement import hog_correlation, spearman, ssim
 from ssplain.metrics.components import connected, largest_component
 from ssplain.metrics.curves import Curve, Curves, insertion_deletion
 from ssplain.metrics.evaluation import Evaluation, evaluate
-from ssplain.metrics.intervals import Comparison, Interval, area, balanced_mean, compare, interval
+from ssplain.metrics.intervals import Comparison, Interval, area, balanced_mean, interval, paired
 from ssplain.metrics.localisation import Localisation, localise
 from ssplain.metrics.measure import Material, Measure
 from ssplain.metrics.measures import MEASURES
@@ -38,7 +38,6 @@ __all__ = [
     "VesselSimilarity",
     "area",
     "balanced_mean",
-    "compare",
     "connected",
     "evaluate",
     "gini",
@@ -50,6 +49,7 @@ __all__ = [
     "largest_component",
     "localise",
     "max_sensitivity",
+    "paired",
     "rank_pixels",
     "roughness",
     "sanity_check",

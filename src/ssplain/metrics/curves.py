@@ -64,7 +64,7 @@ class Curve:
 
     @property
     def areas(self) -> Tensor:
-        """`(N,)` the share of the axis on which each image is right; for `compare`."""
+        """`(N,)` the share of the axis on which each image is right; for `paired`."""
         return area(self.correct, self.grid)
 
     @property

@@ -13,7 +13,7 @@ from ssplain.errors import SSplainError
 from ssplain.explain.inputs import Support
 from ssplain.explain.targets import Target
 from ssplain.metrics.curves import Baseline
-from ssplain.metrics.intervals import Comparison, Interval, area, balanced_mean, compare, interval
+from ssplain.metrics.intervals import Comparison, Interval, area, balanced_mean, interval, paired
 from ssplain.metrics.measure import Material
 from ssplain.metrics.measures import MEASURES
 from ssplain.metrics.order import FINE_POINTS, Axis
@@ -114,9 +114,7 @@ class Evaluation:
         if not bool(known.any()):
             return Comparison(_UNKNOWN, torch.nan)
         balanced = MEASURES.find(measure).balanced
-        return compare(
-            first[known], second[known], self.labels[known], balanced=balanced, seed=seed
-        )
+        return paired(first[known], second[known], self.labels[known], balanced=balanced, seed=seed)
 
     def gain(self, other: "Evaluation", measure: str, *, seed: int = 0) -> Interval:
         """Return by how much this one is better than another, in the measure's good direction."""

@@ -110,7 +110,7 @@ def interval(
     return Interval(float(mean), low, high)
 
 
-def compare(
+def paired(
     first: Tensor,
     second: Tensor,
     labels: Tensor,
@@ -125,7 +125,7 @@ def compare(
     The images are drawn once for both, so what makes an image easy or hard for both cancels.
 
     >>> labels = torch.tensor([0, 0, 1])
-    >>> found = compare(torch.tensor([0.5, 0.9, 0.7]), torch.tensor([0.4, 0.8, 0.6]), labels)
+    >>> found = paired(torch.tensor([0.5, 0.9, 0.7]), torch.tensor([0.4, 0.8, 0.6]), labels)
     >>> print(found.difference, found.share_above)
     0.100 [0.100, 0.100] 1.0
     """

@@ -23,7 +23,7 @@ Mode = Literal["cascading", "independent"]
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class RandomisedNetwork:
     """A network part of whose blocks are random.
 
     Attributes:
@@ -118,7 +118,7 @@ def stages(
     mode: Mode = "cascading",
     seed: int = 0,
     **options: Unpack[ModelOptions],
-) -> Iterator[Stage]:
+) -> Iterator[RandomisedNetwork]:
     """Yield the network as it is, then with ever more blocks random, from the last to the first.
 
     Args:
@@ -143,11 +143,11 @@ def stages(
         yield _stage(forward[at], other, images, options)
 
 
-def _stage(name: str, model: nn.Module, images: Tensor, options: ModelOptions) -> Stage:
+def _stage(name: str, model: nn.Module, images: Tensor, options: ModelOptions) -> RandomisedNetwork:
     with frozen(model), torch.no_grad():
         logits = torch.cat(_logits(model, images, options)).double()
     variance = logits.var(0, correction=0).mean()
-    return Stage(name, model, float(variance))
+    return RandomisedNetwork(name, model, float(variance))
 
 
 def _logits(model: nn.Module, images: Tensor, options: ModelOptions) -> list[Tensor]:

@@ -1,4 +1,4 @@
-"""What a study leaves behind: its figures and tables with how they came about, and its findings.
+"""What a study leaves behind: its figures and tables with how they came about, and its judgements.
 
 A folder of studies holds one folder per study with a `record.json`, and a `ledger.json` with what
 was found about each claim. Everything that a reader is shown comes from these files.
@@ -19,7 +19,7 @@ RECORD, LEDGER = "record.json", "ledger.json"
 
 
 @dataclass(frozen=True)
-class Shown:
+class Exhibit:
     """A figure or table of a study: its file in the study's folder and what it shows."""
 
     file: str
@@ -53,13 +53,13 @@ class Record:
     settings: Mapping[str, Any]
     manifest: Mapping[str, Any]
     seconds: float
-    figures: tuple[Shown, ...] = ()
-    tables: tuple[Shown, ...] = ()
+    figures: tuple[Exhibit, ...] = ()
+    tables: tuple[Exhibit, ...] = ()
     examples: str | None = None
 
 
 @dataclass(frozen=True)
-class Finding:
+class Judgement:
     """What was found about one claim of the paper.
 
     Attributes:
@@ -108,32 +108,32 @@ def read_records(folder: Path) -> list[tuple[Path, Record]]:
     return found
 
 
-def write_ledger(folder: Path, findings: Sequence[Finding]) -> None:
+def write_ledger(folder: Path, judgements: Sequence[Judgement]) -> None:
     """Write what was found about the claims.
 
     >>> import tempfile
-    >>> finding = Finding(1, "A beats B", "4.4", "A > B", "1 > 0", "holds", "", "mnist", 500)
+    >>> judgement = Judgement(1, "A beats B", "4.4", "A > B", "1 > 0", "holds", "", "mnist", 500)
     >>> with tempfile.TemporaryDirectory() as home:
-    ...     write_ledger(Path(home), [finding])
-    ...     read_ledger(Path(home)) == [finding]
+    ...     write_ledger(Path(home), [judgement])
+    ...     read_ledger(Path(home)) == [judgement]
     True
     """
-    _write(folder / LEDGER, [asdict(finding) for finding in findings])
+    _write(folder / LEDGER, [asdict(judgement) for judgement in judgements])
 
 
-def read_ledger(folder: Path) -> list[Finding]:
+def read_ledger(folder: Path) -> list[Judgement]:
     """Read what was found about the claims; nothing if no claim was looked at."""
     path = folder / LEDGER
-    return _read(path, _findings) if path.exists() else []
+    return _read(path, _judgements) if path.exists() else []
 
 
 def _record(values: Any) -> Record:  # noqa: ANN401 - JSON
-    shown = {part: tuple(Shown(**one) for one in values[part]) for part in ("figures", "tables")}
+    shown = {part: tuple(Exhibit(**one) for one in values[part]) for part in ("figures", "tables")}
     return Record(**(values | shown))
 
 
-def _findings(values: Any) -> list[Finding]:  # noqa: ANN401 - JSON
-    found = [Finding(**one) for one in values]
+def _judgements(values: Any) -> list[Judgement]:  # noqa: ANN401 - JSON
+    found = [Judgement(**one) for one in values]
     if any(one.verdict not in get_args(Verdict) for one in found):
         raise ValueError
     return found

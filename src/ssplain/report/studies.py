@@ -13,7 +13,7 @@ from ssplain.errors import SSplainError
 from ssplain.report.examples import SHARES, colours, embedded, read_examples, viewer
 from ssplain.report.ledger import claims_of, ledger
 from ssplain.report.page import asset, data_url, document, render, table
-from ssplain.report.record import RECORD, Finding, Record, Shown, read_ledger, read_records
+from ssplain.report.record import RECORD, Exhibit, Judgement, Record, read_ledger, read_records
 from ssplain.report.summary import has_headlines, read_sheet, summary_table
 
 TITLE = "SSplain: the paper's figures and claims, measured again"
@@ -37,24 +37,24 @@ def studies_page(folder: Path) -> str:
     Args:
         folder: as `ssplain reproduce` writes it; see `ssplain.report.record`.
     """
-    findings = read_ledger(folder)
+    judgements = read_ledger(folder)
     records = sorted(read_records(folder), key=lambda found: _place(found[1]))
-    studies = [_shown(home, record, findings) for home, record in records]
+    studies = [_shown(home, record, judgements) for home, record in records]
     anchors = {study["record"].name: study["anchor"] for study in studies}
     body = render(
         "studies.html",
         what=WHAT,
         not_for=NOT,
         studies=studies,
-        findings=findings,
+        judgements=judgements,
         summaries=[one for study in studies for one in _headlines(study)],
-        ledger=ledger(findings, anchors),
+        ledger=ledger(judgements, anchors),
         shared=embedded({"shares": SHARES, "colours": colours()}),
     )
     return document(TITLE, body, style=asset("studies.css"), script=asset("studies.js"))
 
 
-def _shown(home: Path, record: Record, findings: Sequence[Finding]) -> dict[str, Any]:
+def _shown(home: Path, record: Record, judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return a study as its template takes it."""
     return {
         "record": record,
@@ -62,7 +62,7 @@ def _shown(home: Path, record: Record, findings: Sequence[Finding]) -> dict[str,
         "order": _place(record)[:2],
         "dataset": _dataset(record.dataset),
         "duration": _duration(record.seconds),
-        "claims": claims_of(record.name, findings),
+        "claims": claims_of(record.name, judgements),
         "figures": [_figure(shown, _read(home, shown.file)) for shown in record.figures],
         "tables": [_table(shown, _read(home, shown.file)) for shown in record.tables],
         "examples": (
@@ -127,7 +127,7 @@ def _headlines(study: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _figure(shown: Shown, content: bytes) -> dict[str, Any]:
+def _figure(shown: Exhibit, content: bytes) -> dict[str, Any]:
     try:
         with Image.open(BytesIO(content), formats=["PNG"]) as picture:
             width, height = picture.size
@@ -137,7 +137,7 @@ def _figure(shown: Shown, content: bytes) -> dict[str, Any]:
     return {"width": width, "height": height, "caption": shown.caption, "address": address}
 
 
-def _table(shown: Shown, content: bytes) -> dict[str, Any]:
+def _table(shown: Exhibit, content: bytes) -> dict[str, Any]:
     sheet = read_sheet(content.decode(errors="replace"))
     return {
         "sheet": sheet,

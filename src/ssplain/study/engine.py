@@ -10,7 +10,7 @@ import torch
 from ssplain.metrics import Evaluation
 from ssplain.models.fingerprint import fingerprint, hash_tensor
 from ssplain.progress import Progress
-from ssplain.report.record import Record, Shown, write_record
+from ssplain.report.record import Exhibit, Record, write_record
 from ssplain.run import Scene, Store
 from ssplain.study.exhibits import EXHIBITS, write_examples
 from ssplain.study.kinds import MapStudy, Study
@@ -56,7 +56,7 @@ def finish(
     study: Study,
     home: Path,
     found: Mapping[str, Mapping[str, Evaluation]],
-    shown: Sequence[Shown],
+    shown: Sequence[Exhibit],
     *,
     images: int,
     settings: Mapping[str, Any],

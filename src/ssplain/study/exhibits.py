@@ -10,7 +10,7 @@ import torch
 
 from ssplain.files import write_whole
 from ssplain.report.evaluation import evaluation_csv
-from ssplain.report.record import Shown
+from ssplain.report.record import Exhibit
 from ssplain.report.render import grey
 from ssplain.study.pictures import Panel, curves, dots, map_grid
 from ssplain.study.style import save_figure
@@ -30,7 +30,7 @@ DRAWN = ("all", "support")
 class Part(Protocol):
     """Makes some of a study's figures and tables in a folder."""
 
-    def __call__(self, work: Work, folder: Path) -> Iterator[Shown]:
+    def __call__(self, work: Work, folder: Path) -> Iterator[Exhibit]:
         """Yield what was written; a file whose name ends in .csv is a table."""
         ...
 
@@ -42,60 +42,60 @@ def _panels(axis: str) -> list[Panel]:
     return [(axis, measure) for measure in measures]
 
 
-def _curves(work: Work, folder: Path) -> Iterator[Shown]:
+def _curves(work: Work, folder: Path) -> Iterator[Exhibit]:
     for axis in (axis for axis, _ in work.study.axes if axis in DRAWN):
         drawing = curves(work.found, _panels(axis), work.note)
-        yield Shown(
+        yield Exhibit(
             save_figure(drawing, folder, f"curves-{axis}"),
             f"Mean curves over {AXES[axis]}; pixels enter or leave from the highest score on.",
         )
     for axis, points in work.study.axes:
         table = f"measures-{axis}.csv"
         write_whole(folder / table, evaluation_csv(work.found[axis]).encode())
-        yield Shown(
+        yield Exhibit(
             table,
             f"Areas under the curves over {AXES[axis]}, and other measures, with 95 % intervals of "
             "a class-stratified bootstrap, and the paired difference to the first explainer.",
         )
         table = f"curves-{axis}.csv"
         write_whole(folder / table, curves_csv(work.found[axis]).encode())
-        yield Shown(table, f"The mean curves over {AXES[axis]}, at {points} points.")
+        yield Exhibit(table, f"The mean curves over {AXES[axis]}, at {points} points.")
 
 
-def _areas(work: Work, folder: Path) -> Iterator[Shown]:
+def _areas(work: Work, folder: Path) -> Iterator[Exhibit]:
     axes = [axis for axis, _ in work.study.axes if axis != "kappa"]
     panels = [(axis, measure) for axis in axes for measure in ("deletion", "insertion")]
-    yield Shown(
+    yield Exhibit(
         save_figure(dots(work.found, panels, work.note), folder, "areas"),
         "Areas under the curves with 95 % intervals, best on top: over all pixels as in the paper, "
         "and over the support alone, where the background gives nobody an advantage.",
     )
 
 
-def _vessels(work: Work, folder: Path) -> Iterator[Shown]:
+def _vessels(work: Work, folder: Path) -> Iterator[Exhibit]:
     panels = [(axis, m) for axis in ("all", "kappa") for m in ("curvature", "dilation")]
-    yield Shown(
+    yield Exhibit(
         save_figure(curves(work.found, panels, work.note), folder, "vessels"),
         "Curvature and dilation similarity over the share of pixels and over the brightness.",
     )
     names = ("curvature-gain", "diameter-gain")
     drawing = dots(work.found, [("support", name) for name in names], work.note)
-    yield Shown(
+    yield Exhibit(
         save_figure(drawing, folder, "vessels-normalised"),
         "How much more than a random order the maps prefer tortuous and wide vessels (1: ideal).",
     )
 
 
-def _localisation(work: Work, folder: Path) -> Iterator[Shown]:
+def _localisation(work: Work, folder: Path) -> Iterator[Exhibit]:
     names = ("average-precision-above-chance", "precision-above-chance")
     drawing = dots(work.found, [("support", name) for name in names], work.note)
-    yield Shown(
+    yield Exhibit(
         save_figure(drawing, folder, "localisation"),
         "How well the maps point at the planted disease, above a random order within the vessels.",
     )
 
 
-def _maps(work: Work, folder: Path) -> Iterator[Shown]:
+def _maps(work: Work, folder: Path) -> Iterator[Exhibit]:
     study, scene = work.study, work.scene
     rows = scene.examples(FIGURE_IMAGES)
     drawn = {
@@ -105,24 +105,24 @@ def _maps(work: Work, folder: Path) -> Iterator[Shown]:
     }
     names = [scene.classes[int(scene.labels[row])] for row in rows]
     drawing = map_grid(scene.images[rows], drawn, names, study.title)
-    yield Shown(
+    yield Exhibit(
         save_figure(drawing, folder, "maps"),
         "Scores of the first image of some classes, and the top 5 % of the pixels, the rest purple."
         " Scores are shown from zero to the highest of each map.",
     )
 
 
-def _agreement(work: Work, folder: Path) -> Iterator[Shown]:
+def _agreement(work: Work, folder: Path) -> Iterator[Exhibit]:
     table = "maps.csv"
     write_whole(folder / table, evaluation_csv(work.found["maps"]).encode())
-    yield Shown(
+    yield Exhibit(
         table,
         "Of the maps alone: the share of the top pixels off the support, the Gini index and the "
         "total variation of what speaks for the class, and the rank correlation with the first "
         "explainer's maps on the support.",
     )
     panels = [("maps", name) for name in ("background", "sparsity", "shown-roughness", "agreement")]
-    yield Shown(
+    yield Exhibit(
         save_figure(dots(work.found, panels, work.note), folder, "maps-measures"),
         "The same with 95 % intervals.",
     )

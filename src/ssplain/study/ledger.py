@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from ssplain.files import write_whole
-from ssplain.report.record import RECORD, Finding, write_ledger
+from ssplain.report.record import RECORD, Judgement, write_ledger
 from ssplain.study.claim import Claim
 from ssplain.study.claims import CLAIMS
 from ssplain.study.results import VALUES, Results, UnmeasuredError, read_results
@@ -18,7 +18,7 @@ from ssplain.study.verdicts import MISSING, OPEN, Judged
 TABLE = "ledger.csv"
 
 
-def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Finding]:
+def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Judgement]:
     """Judge the claims whose study has been run; the others are left out.
 
     A claim keeps its number whatever has been run. One that needs what its study has not measured,
@@ -30,7 +30,7 @@ def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Findi
         claims: in the order of the ledger.
         results: by study.
     """
-    findings = []
+    judgements = []
     for number, claim in enumerate(claims, start=1):
         found = results.get(claim.study)
         if found is None:
@@ -41,8 +41,8 @@ def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Findi
             judged = Judged(str(error), MISSING)
         if judged.verdict != MISSING and _too_few(found):
             judged = Judged(f"{judged.measured} Too few images: a class has only one.", OPEN)
-        findings.append(
-            Finding(
+        judgements.append(
+            Judgement(
                 number=number,
                 claim=claim.text,
                 where=claim.where,
@@ -54,7 +54,7 @@ def judge(claims: Iterable[Claim], results: Mapping[str, Results]) -> list[Findi
                 images=found.images,
             )
         )
-    return findings
+    return judgements
 
 
 def _too_few(results: Results) -> bool:
@@ -66,27 +66,27 @@ def _too_few(results: Results) -> bool:
     )
 
 
-def update_ledger(home: Path) -> list[Finding]:
+def update_ledger(home: Path) -> list[Judgement]:
     """Judge all claims by the finished studies of a folder; write ledger.json and ledger.csv."""
     folders = [path.parent for path in sorted(home.glob(f"*/{RECORD}"))]
     results = {f.name: read_results(f, f.name) for f in folders if (f / VALUES).exists()}
-    findings = judge(CLAIMS, results)
-    write_ledger(home, findings)
-    columns = [field.name for field in fields(Finding)]
-    write_whole(home / TABLE, csv_text(columns, map(astuple, findings)).encode())
-    return findings
+    judgements = judge(CLAIMS, results)
+    write_ledger(home, judgements)
+    columns = [field.name for field in fields(Judgement)]
+    write_whole(home / TABLE, csv_text(columns, map(astuple, judgements)).encode())
+    return judgements
 
 
-def tally(findings: Sequence[Finding]) -> str:
+def tally(judgements: Sequence[Judgement]) -> str:
     """Say how many claims hold, and how many wait for a study.
 
     >>> tally([]).endswith("left out, their studies have not been run.")
     True
     """
-    counts = Counter(finding.verdict for finding in findings)
+    counts = Counter(judgement.verdict for judgement in judgements)
     parts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-    rest = len(CLAIMS) - len(findings)
+    rest = len(CLAIMS) - len(judgements)
     waiting = f"{rest} are left out, their studies have not been run." if rest else ""
     return (
-        f"{len(findings)} of {len(CLAIMS)} claims looked at: {parts or 'none'}. {waiting}".strip()
+        f"{len(judgements)} of {len(CLAIMS)} claims looked at: {parts or 'none'}. {waiting}".strip()
     )

@@ -12,7 +12,7 @@ from ssplain.metrics import Evaluation, Sanity, sanity_check
 from ssplain.metrics.randomise import blocks
 from ssplain.progress import Progress
 from ssplain.report.evaluation import evaluation_csv
-from ssplain.report.record import Record, Shown
+from ssplain.report.record import Exhibit, Record
 from ssplain.report.sanity import sanity_figure
 from ssplain.run import Scene, Store, explain_once
 from ssplain.study.engine import finish, manifest
@@ -68,13 +68,15 @@ def run_sanity(
     )
     write_whole(folder / "logits.csv", csv_text(("stage", "seed", "logit variance"), rows).encode())
     shown = [
-        Shown(
+        Exhibit(
             figure,
             "The map of one image while the network's blocks get random weights, from the last to "
             "the first, and how alike the maps stay to the trained network's, on the support.",
         ),
-        Shown("likeness.csv", "Likeness to the trained network's map, mean over the seeds."),
-        Shown("logits.csv", "Variance of the logits over the images; near 0 the network is dead."),
+        Exhibit("likeness.csv", "Likeness to the trained network's map, mean over the seeds."),
+        Exhibit(
+            "logits.csv", "Variance of the logits over the images; near 0 the network is dead."
+        ),
     ]
     return finish(
         study,

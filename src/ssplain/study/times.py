@@ -21,7 +21,7 @@ from ssplain.files import write_whole
 from ssplain.metrics import Evaluation
 from ssplain.models.fingerprint import hash_tensor
 from ssplain.progress import Progress
-from ssplain.report.record import Record, Shown
+from ssplain.report.record import Exhibit, Record
 from ssplain.run import Scene, Store
 from ssplain.run.revision import revision
 from ssplain.study.declare import NAMES, OURS
@@ -114,12 +114,12 @@ def run_times(
     with style():
         figure = save_figure(times_figure(rows), folder, "times")
     shown = [
-        Shown(
+        Exhibit(
             figure,
             "Processor time per image over SSplain's, here and in the paper. Only ratios travel "
             "from one machine to another.",
         ),
-        Shown("times.csv", "Processor time per image, one image at a time, mean and deviation."),
+        Exhibit("times.csv", "Processor time per image, one image at a time, mean and deviation."),
     ]
     return finish(
         study,
