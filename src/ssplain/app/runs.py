@@ -20,7 +20,7 @@ from ssplain.app.library import Library, Map
 from ssplain.app.queue import Task
 from ssplain.errors import SSplainError
 from ssplain.explain import method
-from ssplain.files import write_whole
+from ssplain.files import npz_bytes, write_whole
 
 RESULT, IMAGE = "result.json", "image.npy"
 MOST_EXPLAINERS = 6
@@ -186,7 +186,6 @@ def _write_map(path: Path, one: Map, image: Tensor) -> None:
         one.kept.numpy().astype("u1"),
     )
     write_whole(path.with_suffix(".bin"), b"".join(plane.tobytes() for plane in planes))
-    with path.with_suffix(".npz").open("wb") as file:
-        np.savez_compressed(
-            file, scores=one.scores.numpy(), rank=one.rank.numpy(), kept=one.kept.numpy()
-        )
+    arrays = {"scores": one.scores, "rank": one.rank, "kept": one.kept}
+    content = npz_bytes({name: tensor.numpy() for name, tensor in arrays.items()})
+    write_whole(path.with_suffix(".npz"), content)

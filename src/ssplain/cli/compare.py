@@ -100,20 +100,14 @@ def _write(
     out: Path, paths: "Sequence[Path]", batch: "Tensor", compared: "Sequence[Compared]"
 ) -> None:
     """Write the picture and the maps."""
-    from io import BytesIO
-
-    import numpy as np
-
-    from ssplain.files import write_whole
+    from ssplain.files import npz_bytes, write_whole
     from ssplain.report.compare import comparison
+    from ssplain.report.save import write_figure
 
-    picture, arrays = BytesIO(), BytesIO()
     drawing = comparison(batch, compared, [path.stem for path in paths])
-    drawing.savefig(picture, format="png", dpi=150)
     maps = {one.method.name: one.maps.numpy() for one in compared if one.maps is not None}
-    np.savez_compressed(arrays, allow_pickle=False, **maps)
-    write_whole(out / "comparison.png", picture.getvalue())
-    write_whole(out / "maps.npz", arrays.getvalue())
+    write_figure(drawing, out / "comparison.png", dpi=150)
+    write_whole(out / "maps.npz", npz_bytes(maps))
 
 
 def _table(compared: "Sequence[Compared]", count: int) -> None:
@@ -136,4 +130,6 @@ def _table(compared: "Sequence[Compared]", count: int) -> None:
     if not console.is_terminal:
         console = Console(width=200)
     console.print(shown)
-    typer.echo(f"Times of one run on {count} image(s) together, after the model was woken up.")
+    typer.echo(
+        f"Times of one run on {count} image(s) together, after a first call that does not count."
+    )

@@ -1,7 +1,6 @@
 """`ssplain evaluate`: explainers measured on the same images, with intervals."""
 
 from collections import Counter
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,6 +85,7 @@ def evaluate(
     from ssplain.metrics.order import AXES
     from ssplain.progress import portion
     from ssplain.report.evaluation import evaluation_csv, evaluation_figure
+    from ssplain.report.save import write_figure
     from ssplain.run import Store, evaluate_once, explain_once
 
     for option, value, known in (
@@ -141,9 +141,7 @@ def evaluate(
             write_whole(out / "evaluation.csv", evaluation_csv(found).encode())
     drawing = evaluation_figure(found, axis, log=log)
     for kind in ("png", "svg"):
-        drawn = BytesIO()
-        drawing.savefig(drawn, format=kind, dpi=150)
-        write_whole(out / f"curves.{kind}", drawn.getvalue())
+        write_figure(drawing, out / f"curves.{kind}", dpi=150)
     _print(found)
     if min(Counter(scene.labels.tolist()).values()) < FEW:
         typer.echo(

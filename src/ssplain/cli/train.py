@@ -134,7 +134,7 @@ def _train_rop(
 
     from ssplain.models import GoogLeNet, load
     from ssplain.models.card import CARD
-    from ssplain.report import roc_figure
+    from ssplain.report import roc_figure, write_figure
     from ssplain.train.make_rop import make_rop
     from ssplain.train.rop import CLASSES, FURTHER, STAGES
 
@@ -176,7 +176,7 @@ def _train_rop(
             stages=stages,
             progress=show,
         )
-    roc_figure(verdict, CLASSES).savefig(out / "roc.png", dpi=120)
+    write_figure(roc_figure(verdict, CLASSES), out / "roc.png", dpi=120)
     typer.echo(f"Rows: true class; columns: predicted {', '.join(CLASSES)}\n{verdict}")
     typer.echo(f"Written to {out}: weights, {CARD} and roc.png")
     if refused:
@@ -198,7 +198,7 @@ def _own_images(data: Path, trees: Path | None, seed: int) -> "tuple[dict[str, I
     from ssplain.data import read_rop
 
     if trees is not None:
-        raise SSplainError("--trees is for simulated images; leave out it or --data.")
+        raise SSplainError("--trees is for simulated images; leave out --trees or --data.")
     found = read_rop(data)
     typer.echo(found.report(), err=True)
     sides = zip(("train", "validation", "test"), found.split(seed=seed), strict=True)

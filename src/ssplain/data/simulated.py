@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ssplain.data.images import read_image, resize
 from ssplain.errors import SSplainError
+from ssplain.files import npz_bytes, write_whole
 from ssplain.simulate.courses import simulate_on_mask
 from ssplain.simulate.eye import SimulatedFundus, simulate
 from ssplain.simulate.tree import SIZE
@@ -124,10 +125,8 @@ class SimulatedROP:
                 if progress is not None:
                     progress(i + 1)
         if keep is not None:
-            partial_file = keep.with_name(f"{keep.name}.partial")
-            with partial_file.open("wb") as file:
-                np.savez_compressed(file, images=images, labels=labels, of=np.array(self._name))
-            partial_file.replace(keep)
+            of = np.array(self._name)
+            write_whole(keep, npz_bytes(dict(images=images, labels=labels, of=of)))  # noqa: C408
         return torch.from_numpy(images), torch.from_numpy(labels)
 
 

@@ -59,7 +59,7 @@ def compare(
     [('Saliency', (2, 1, 28, 28)), ('Intensity', (2, 1, 28, 28))]
     """
     known = [method(name) for name in explainers]
-    # what is wrong for all is said once; it also wakes the model up before the clock starts
+    # what is wrong for all is said once; and the first call of a model is slow, so it is not timed
     make("intensity", model, **settings).attribute(images, target)
     for one in known:
         started = time.perf_counter()

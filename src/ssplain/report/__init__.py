@@ -7,7 +7,7 @@ from ssplain.report.page import page
 from ssplain.report.render import enlarge, grey, heat, mask_view, overlay, top_view, write_png
 from ssplain.report.roc import roc_figure
 from ssplain.report.sanity import sanity_figure
-from ssplain.report.save import save
+from ssplain.report.save import save, write_figure
 from ssplain.report.studies import studies_page
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "save",
     "studies_page",
     "top_view",
+    "write_figure",
     "write_png",
 ]

@@ -149,7 +149,7 @@ def embedded(values: Mapping[str, Any]) -> Markup:
     r"""Return values as a script element that holds data; no text in them can end the element.
 
     >>> print(embedded({"title": "</script>"}), end="")
-    <script type="application/json">{"title":"\\u003c/script>"}</script>
+    <script type="application/json">{"title":"\u003c/script>"}</script>
     """
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return Markup(f'<script type="application/json">{text}</script>\n')  # noqa: S704 - no "<" in it

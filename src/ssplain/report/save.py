@@ -1,8 +1,11 @@
-"""One explained image as a folder: arrays, manifest and pictures."""
+"""Results as files: one explained image as a folder with its pictures, and figures."""
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from ssplain.explain import Explanation
 from ssplain.files import whole_folder, write_whole
@@ -42,3 +45,19 @@ def pictures(result: Explanation) -> dict[str, bytes]:
         "top5.png": top_view(image, result.top(0.05)[0]),
     }
     return {name: png_bytes(enlarge(picture)) for name, picture in drawn.items()}
+
+
+def write_figure(drawing: Figure, path: Path, *, dpi: float | None = None) -> None:
+    """Write a figure, whole; the suffix says in which format. The same figure gives the same SVG.
+
+    Args:
+        drawing: as made here.
+        path: ending in .png, .svg or .pdf.
+        dpi: dots per inch; matplotlib's own setting if None.
+    """
+    kind, drawn = path.suffix.lstrip("."), BytesIO()
+    more: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {}
+    if dpi is not None:
+        more["dpi"] = dpi
+    drawing.savefig(drawn, format=kind, **more)
+    write_whole(path, drawn.getvalue())

@@ -180,7 +180,7 @@ class ExtremalPerturbation(Attributor):
             return masks, self._reward(question, rows, levels, masks)
 
     def _reward(self, question: Question, rows: slice, levels: Tensor, masks: Tensor) -> Tensor:
-        """Return what the masks keep, what their opposite keeps not, or the sum of both."""
+        """Return the target's value with the kept pixels, less without them, or both, as asked."""
         if self.variant == "preserve":
             return question.answer(perturb(levels, masks), rows)
         if self.variant == "delete":

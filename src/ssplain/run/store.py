@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ssplain.files import write_whole
+from ssplain.files import npz_bytes, write_whole
 
 Arrays = Mapping[str, NDArray[Any]]
 About = Mapping[str, object] | None
@@ -54,9 +54,7 @@ class Store:
         if kept is not None:
             return kept
         arrays = dict(make())
-        content = BytesIO()
-        np.savez_compressed(content, **{**arrays, _ABOUT: np.array(text)})  # type: ignore[arg-type]  # any name is a keyword
-        write_whole(path, content.getvalue())
+        write_whole(path, npz_bytes({**arrays, _ABOUT: np.array(text)}))
         return arrays
 
     def _path(self, name: str, text: str) -> Path:

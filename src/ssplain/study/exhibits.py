@@ -1,14 +1,13 @@
 """The figures and tables of a study, each made from what was gathered."""
 
 from collections.abc import Iterator, Mapping
-from io import BytesIO
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import torch
 
-from ssplain.files import write_whole
+from ssplain.files import npz_bytes, write_whole
 from ssplain.report.evaluation import evaluation_csv
 from ssplain.report.record import Exhibit
 from ssplain.report.render import grey
@@ -144,14 +143,12 @@ def write_examples(work: Work, folder: Path) -> str:
     rows = scene.examples(EXAMPLE_IMAGES)
     scores = torch.stack([made.joined()[rows, 0] for made in work.maps.values()], 1)
     scores = scores / scores.abs().amax((2, 3), keepdim=True).clamp(min=1e-30)
-    content = BytesIO()
-    np.savez_compressed(
-        content,
-        images=np.stack([grey(scene.images[row])[..., 0] for row in rows]),
-        titles=np.array([scene.classes[int(scene.labels[row])] for row in rows]),
-        names=np.array([variant.title for variant in work.maps]),
+    arrays = {
+        "images": np.stack([grey(scene.images[row])[..., 0] for row in rows]),
+        "titles": np.array([scene.classes[int(scene.labels[row])] for row in rows]),
+        "names": np.array([variant.title for variant in work.maps]),
         # rounded to half precision: the order of the pixels all but stays, the file is half as big
-        scores=scores.half().float().numpy(),
-    )
-    write_whole(folder / EXAMPLES, content.getvalue())
+        "scores": scores.half().float().numpy(),
+    }
+    write_whole(folder / EXAMPLES, npz_bytes(arrays))
     return EXAMPLES

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
 from ssplain.errors import SSplainError
-from ssplain.files import write_whole
+from ssplain.files import npz_bytes, write_whole
 from ssplain.metrics import Evaluation
 from ssplain.study.kinds import Variant
 
@@ -61,9 +60,7 @@ def write_results(folder: Path, results: Results) -> None:
         for title, found in by_title.items():
             own = replace(found, curves={}, seconds=0.0).arrays()
             arrays |= {_BETWEEN.join((group, title, name)): array for name, array in own.items()}
-    content = BytesIO()
-    np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # any name is a keyword
-    write_whole(folder / VALUES, content.getvalue())
+    write_whole(folder / VALUES, npz_bytes(arrays))
 
 
 def read_results(folder: Path, study: str) -> Results:

@@ -6,7 +6,6 @@ the hues are those of Okabe and Ito, which colour-blind readers can tell apart.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ import matplotlib as mpl
 from cycler import cycler
 from matplotlib.figure import Figure
 
-from ssplain.files import write_whole
+from ssplain.report.save import write_figure
 
 VERMILION, BROWN, BLUE, SKY = "#D55E00", "#5C2800", "#0072B2", "#56B4E9"
 GREEN, ORANGE, PURPLE, BLACK, GREY = "#009E73", "#E69F00", "#CC79A7", "#000000", "#8C8C8C"
@@ -101,7 +100,5 @@ def style() -> Iterator[None]:
 def save_figure(drawing: Figure, folder: Path, name: str) -> str:
     """Write a figure as PNG and SVG, and return the PNG's name."""
     for kind in ("png", "svg"):
-        drawn = BytesIO()
-        drawing.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
-        write_whole(folder / f"{name}.{kind}", drawn.getvalue())
+        write_figure(drawing, folder / f"{name}.{kind}")
     return f"{name}.png"

@@ -15,6 +15,7 @@ from safetensors.torch import save
 from torch import nn
 
 from ssplain.errors import SSplainError
+from ssplain.files import write_whole
 
 Tensors = dict[str, torch.Tensor]
 
@@ -101,10 +102,8 @@ class Checkpoint:
             for part, values in parts.items()
             for name, tensor in values.items()
         }
-        partial = path.with_name(f"{path.name}.partial")
         header = {"run": json.dumps(run), "history": json.dumps(self.history)}
-        partial.write_bytes(save(tensors, header))
-        partial.replace(path)
+        write_whole(path, save(tensors, header))
 
     @staticmethod
     def read(path: Path, run: dict[str, object]) -> "Checkpoint":

@@ -337,7 +337,7 @@ def _seeded(seed: int, epoch: int) -> Iterator[torch.Generator]:
 
 
 def _describe(settings: Settings, images: Images, validation: Images) -> dict[str, object]:
-    """Say what must be equal for a checkpoint to be gone on with.
+    """Say what must be equal for training to go on from a checkpoint.
 
     More epochs may be asked for, and averaging changes no step.
     """

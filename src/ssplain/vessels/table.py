@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
+from ssplain.files import npz_bytes, write_whole
 from ssplain.vessels.plane import Plane
 from ssplain.vessels.tracing import VesselTree
 
@@ -34,8 +35,7 @@ class Planted:
         """Write an .npz file with `branch_ids`, one array per column, and the maps as `map_...`."""
         maps = {f"map_{name}": values for name, values in self.maps.items()}
         arrays: dict[str, Any] = {"branch_ids": self.branch_ids, **self.columns, **maps}
-        with path.open("wb") as file:
-            np.savez_compressed(file, **arrays)
+        write_whole(path, npz_bytes(arrays))
 
     @staticmethod
     def load(path: Path) -> "Planted":
