@@ -104,7 +104,9 @@ def test_any_model_on_any_images_with_labels_and_truth(tmp_path: Path) -> None:
         command = [*more, "--model", "lenet5-fmnist", "--explainers", "intensity,saliency"]
         out = tmp_path / f"out{len(results)}"
         done = CliRunner().invoke(app, [*command, "--points", "5", "--out", str(out)])
-        results.append((done, list(csv.DictReader((out / "evaluation.csv").open()))))
+        results.append(
+            (done, list(csv.DictReader((out / "evaluation.csv").read_text().splitlines())))
+        )
     (folder, rows), (listed, others) = results
     assert folder.exit_code == 2  # one image was refused, all others measured
     assert "broken.png" in folder.output

@@ -40,6 +40,12 @@ def test_the_models_classes_settle_the_numbers(tmp_path: Path) -> None:
         labelled_files(images, ("healthy", "ill", "2"))
 
 
+def test_a_folder_may_be_named_as_a_folder_can(tmp_path: Path) -> None:
+    images = put(tmp_path, "t-shirt_top/1.png", "BAG/1.png")
+    found = labelled_files(images, ("T-shirt/top", "Bag"))
+    assert {one.path.parent.name: one.label for one in found.files} == {"BAG": 1, "t-shirt_top": 0}
+
+
 def test_numbers_are_numbers(tmp_path: Path) -> None:
     found = labelled_files(put(tmp_path, "3/a.png", "10/b.png"))
     assert {one.path.name: one.label for one in found.files} == {"a.png": 3, "b.png": 10}

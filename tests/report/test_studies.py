@@ -52,7 +52,7 @@ def test_the_page_shows_all_that_is_in_the_folder(tmp_path: Path) -> None:
     assert f"data:text/csv;base64,{table}" in html
     for text in ("Explainers on digits", "Figure 5", "4 images", "1.2 min", "Mean curves"):
         assert text in html
-    assert "{&quot;absolute&quot;: true}" in html  # settings
+    assert "{&#34;absolute&#34;: true}" in html  # settings
     assert "4; 2 hold" in html
     assert "insertion\u00a0\u2191" in html  # headline numbers
     assert "not for diagnosis" in html

@@ -1,6 +1,7 @@
 """Images of one's own with their labels: a folder per class, or a table."""
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,8 +36,9 @@ def labelled_files(
         source: a folder with one folder per class, or a CSV file with the columns `path` (relative
             to it), `label` (a class by name or number) and, if there is any, `truth` (the picture
             of the diseased pixels).
-        classes: the model's names of its classes, if they are known. Labels are looked up there;
-            without them, names that are numbers count as such, and others in alphabetic order.
+        classes: the model's names of its classes, if they are known. Labels are looked up there,
+            whatever their capitals and signs; without them, names that are numbers count as such,
+            and others in alphabetic order.
         truth: for a folder: another one with pictures of the diseased pixels under the same names.
 
     >>> import tempfile
@@ -59,9 +61,9 @@ def labelled_files(
             f"({', '.join(SUFFIXES)}) per class, or a CSV file with the columns path and label."
         )
     known = tuple(classes) or _known([name for _, name, _ in rows])
-    numbers = {name: at for at, name in enumerate(known)}
+    numbers = {_plain(name): at for at, name in enumerate(known)}
     numbers |= {str(at): at for at in range(len(known)) if str(at) not in numbers}
-    strange = [(path, name) for path, name, _ in rows if name not in numbers]
+    strange = [(path, name) for path, name, _ in rows if _plain(name) not in numbers]
     if strange:
         path, name = strange[0]
         raise SSplainError(
@@ -69,8 +71,13 @@ def labelled_files(
             f"{', '.join(known)}, or their numbers from 0."
         )
     return LabelledFiles(
-        tuple(LabelledFile(path, numbers[name], mask) for path, name, mask in rows), known
+        tuple(LabelledFile(path, numbers[_plain(name)], mask) for path, name, mask in rows), known
     )
+
+
+def _plain(name: str) -> str:
+    """Return a name without what a folder's name may lack: capitals, slashes and the like."""
+    return re.sub(r"[\W_]+", " ", name.casefold()).strip()
 
 
 def _known(names: Sequence[str]) -> tuple[str, ...]:
