@@ -18,6 +18,10 @@ QUICK: dict[str, dict[str, Any]] = {
     "ssplain-1": {"iterations": 3},
     "ssplain-ranking": {"iterations": 4},
     "integrated-gradients": {"steps": 20},
+    "integrated-gradients-complete": {"first": 20},
+    "igos": {"iterations": 2, "points": 2},
+    "rise": {"samples": 20},
+    "regions": {"segments": lambda x: torch.arange(x[0, 0].numel()).view(x.shape[2:]) // 20},
     "occlusion": {"window": 5, "stride": 3},
     "lime": {"samples": 20, "alpha": 1e-3},
     "kernel-shap": {"samples": 20},
@@ -29,6 +33,7 @@ PER_CHANNEL = {
     "saliency",
     "input-x-gradient",
     "integrated-gradients",
+    "integrated-gradients-complete",
     "guided-grad-cam",
     "deep-shap",
 }

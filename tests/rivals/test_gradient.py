@@ -5,7 +5,12 @@ from torch import Tensor
 
 from ssplain import SSplainError
 from ssplain.explain.protocol import over_channels
-from ssplain.rivals.gradient import InputXGradient, IntegratedGradients, Saliency
+from ssplain.rivals.gradient import (
+    CompleteIntegratedGradients,
+    InputXGradient,
+    IntegratedGradients,
+    Saliency,
+)
 from tests.explain.small import pictures, small
 
 
@@ -72,3 +77,28 @@ def test_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
     Saliency(small(), batch_size=2).attribute(pictures(), progress=lambda *at: told.append(at))
     assert told == [(2, 3), (3, 3)]
+
+
+class TestComplete:
+    def test_steps_grow_until_the_scores_add_up(self) -> None:
+        """A steep step half way: few points miss it, and only the image that has it needs more."""
+
+        def steep(x: Tensor) -> Tensor:
+            return torch.tanh(400 * (x.flatten(1) - 0.613))
+
+        images = torch.tensor([[[[1.0]]], [[[0.5]]]])
+        few = IntegratedGradients(steep, steps=10, output_kind="logits", batch_size=1)
+        with pytest.warns(RuntimeWarning, match="do not add up"):
+            off = few.attribute(images, 0).flatten()
+        explainer = CompleteIntegratedGradients(steep, first=10, output_kind="logits")
+        found = explainer.attribute(images, 1).flatten()
+        assert float(found[0]) == pytest.approx(2.0, rel=0.02)
+        assert abs(float(found[1])) < 1e-6
+        assert abs(abs(float(off[0])) - 2.0) > 0.1
+
+    def test_enough_steps_are_left_alone(self) -> None:
+        model, images = small(), pictures()
+        plain = IntegratedGradients(model, steps=50).attribute(images, 1)
+        torch.testing.assert_close(
+            CompleteIntegratedGradients(model, tolerance=0.5).attribute(images, 1), plain
+        )

@@ -122,6 +122,11 @@ class Question(OpenModel):
             values = torch.cat([other, values], dim=1)
         return (self.weights[index] * values).sum(1)
 
+    def chance(self, images: Tensor, index: Tensor | slice) -> Tensor:
+        """Return the target's probability, without a graph; arguments as for `answer`."""
+        p = self.classifier.take(index).probabilities(images)
+        return (self.weights[index] * p).sum(1)
+
     def answers(self, make: Callable[[Tensor], Tensor], index: Tensor) -> Tensor:
         """Return the answers for many images made on demand, a batch at a time.
 
@@ -150,6 +155,17 @@ class Question(OpenModel):
         if told is None:
             return self
         return replace(self, progress=lambda at, of, *_: told(index * of + at, parts * of))
+
+    def take(self, rows: Tensor) -> "Question":
+        """Return the same question about some of the images."""
+        return replace(
+            self,
+            classifier=self.classifier.take(rows),
+            images=self.images[rows],
+            probabilities=self.probabilities[rows],
+            target=self.target[rows],
+            weights=self.weights[rows],
+        )
 
     def quiet(self) -> "Question":
         """Return the same question, telling no progress."""

@@ -66,6 +66,9 @@ def _ssplain(norm: Literal["l0", "l1"]) -> Method:
 # the paper says "pixel-wise masks"; a spread of one pixel is our reading of it
 _PIXELWISE = {"budget": 0.25, "iterations": 200, "smooth": 0.0001, "step": 1, "sigma": 1.0}
 
+# pixel-wise masks on black, which is what the measures hide pixels with
+_IGOS = {"size": 28, "baseline": "black"}
+
 
 def _everywhere(**settings: object) -> dict[str, dict[str, object]]:
     """Give the same settings for each data set."""
@@ -171,6 +174,41 @@ _METHODS = (
             "fmnist": _PIXELWISE,
             "rop": {"budget": 0.5, "iterations": 400, "smooth": 0.05, "step": 7, "sigma": 21.0},
         },
+    ),
+    Method(
+        "integrated-gradients-complete",
+        "Integrated Gradients, complete",
+        "gradient",
+        "Sundararajan et al., ICML 2017, with steps until scores add up within 2 %",
+        "ssplain.rivals.gradient:CompleteIntegratedGradients",
+        needs_gradient=True,
+    ),
+    Method(
+        "igos",
+        "iGOS++",
+        "perturbation",
+        "Khorram et al., CHIL 2021",
+        "ssplain.rivals.igos:IntegratedMasks",
+        needs_gradient=True,
+        paper={"mnist": _IGOS, "fmnist": _IGOS, "rop": {"size": 28, "iterations": 20}},
+    ),
+    Method(
+        "regions",
+        "Greedy regions",
+        "perturbation",
+        "after Chen et al., ICLR 2024",
+        "ssplain.rivals.regions:GreedyRegions",
+        needs_gradient=False,
+        paper={"rop": {"segments": "vessels"}},
+    ),
+    Method(
+        "rise",
+        "RISE",
+        "perturbation",
+        "Petsiuk et al., BMVC 2018",
+        "ssplain.rivals.rise:Rise",
+        needs_gradient=False,
+        deterministic=False,
     ),
     Method(
         "intensity",

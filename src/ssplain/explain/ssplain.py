@@ -1,7 +1,6 @@
 """SSplain, the sparse and smooth explainer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, Unpack
 
 import torch
@@ -28,6 +27,8 @@ from ssplain.explain.objectives import (
 )
 from ssplain.explain.protocol import Attributor, ExplainerOptions, Question
 from ssplain.explain.result import Explanation
+from ssplain.explain.segments import Segments, find_segments
+from ssplain.explain.solved import Count, Solved
 from ssplain.explain.starts import gradient_start
 from ssplain.explain.targets import Target
 from ssplain.models.batching import as_batch
@@ -41,11 +42,11 @@ from ssplain.solve import (
     TERMS,
     Box,
     ByQueries,
+    ConstantOn,
     Constraint,
     History,
     L0Ball,
     L1Ball,
-    Solution,
     Term,
     TotalVariation,
 )
@@ -79,7 +80,7 @@ class SSplain(Attributor):
         lr: learning rate of Adam.
         iterations: K.
         start: "intensity", "minmax", "ones", "random", "gradient" (the intensity tilted by one
-            gradient of the model), or a tensor.
+            gradient of the model, where it has one), or a tensor.
         support: "nonzero", "otsu", a threshold, a tensor, a function of the images, or None.
         dual_step: step of the dual update; None takes rho as printed in the paper, 1 is the
             textbook's.
@@ -92,6 +93,9 @@ class SSplain(Attributor):
             "random" (by the `seed`), or a list.
         softness: for "ranking", how softly the mask is cut at a share.
         pooling: 0 is Adam; up to 1 lets pixels with weak gradients move less (see `ADMM`).
+        segments: one score for each part of the image instead of one for each pixel: "vessels" (the
+            branches of the vessel tree), "superpixels", whole numbers, or a function that returns
+            such (see `ssplain.explain.segments`); None for pixels.
         constraints: further constraints, beside S1 and S2, or their names in `CONSTRAINTS`.
         terms: further objective terms, or their names in `TERMS`.
         queries: pairs of answers from which each gradient is estimated, for models that have none;
@@ -134,6 +138,7 @@ class SSplain(Attributor):
         shares: Shares = "spread",
         softness: float = 0.1,
         pooling: float = 0.0,
+        segments: Segments | None = None,
         constraints: Sequence[Constraint | str] = (),
         terms: Sequence[Term | str] = (),
         queries: int | None = None,
@@ -155,6 +160,7 @@ class SSplain(Attributor):
             queries = QUERIES
         if queries is not None:
             _require("queries", queries, least=1, whole=True)
+            start = "intensity" if _is(start, "gradient") else start
         self.queries = queries
         _require("tv_weight", tv_weight, least=0)
         _require("rho", rho, least=0)
@@ -173,7 +179,7 @@ class SSplain(Attributor):
         )
         self.terms = tuple(TERMS.find(t) if isinstance(t, str) else t for t in terms)
         self.objective, self.tv_over = objective, tv_over
-        self.shares, self.softness = shares, softness
+        self.shares, self.softness, self.segments = shares, softness, segments
         self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance, pooling)
         self._schedule = share_schedule(shares, iterations, self.seed)
 
@@ -185,12 +191,12 @@ class SSplain(Attributor):
     def maps(self, question: Question) -> Tensor:
         """Return the scores `(N, 1, H, W)`: all channels share one mask."""
         support = find_support(question.images, self.support)
-        return torch.cat(self._solve(question, support, _Solved.scores))
+        return torch.cat(self._solve(question, support, Solved.scores))
 
     def masks(self, question: Question) -> Tensor:
         """Return the feasible masks `(N, 1, H, W)`."""
         support = find_support(question.images, self.support)
-        return torch.cat(self._solve(question, support, _Solved.mask))
+        return torch.cat(self._solve(question, support, Solved.mask))
 
     def explain(
         self, images: Images, target: Target = None, progress: Progress | None = None
@@ -206,7 +212,7 @@ class SSplain(Attributor):
         given = as_batch(images)
         with self.ask(given, target, progress) as question:
             support = find_support(question.images, self.support)
-            parts = self._solve(question, support, _Solved.everything)
+            parts = self._solve(question, support, Solved.everything)
         scores, masks, histories = zip(*parts, strict=True)
         back = given.device
         return Explanation(
@@ -222,15 +228,18 @@ class SSplain(Attributor):
         )
 
     def _solve(
-        self, question: Question, support: Tensor, finish: Callable[["_Solved"], T]
+        self, question: Question, support: Tensor, finish: Callable[["Solved"], T]
     ) -> list[T]:
         """Solve the images a batch at a time, and keep of each batch what `finish` makes of it."""
         images = question.images
-        if isinstance(self.start, str) and self.start == "gradient":
+        if _is(self.start, "gradient"):
             start = gradient_start(question, support)
         else:
             start = start_mask(images, support, self.start, self.seed)
         terms = self._terms(question, support)
+        parts = None
+        if self.segments is not None:
+            parts = ConstantOn(find_segments(images, support, self.segments))
 
         def work(rows: slice) -> T:
             index = torch.arange(rows.start, rows.stop, device=support.device)
@@ -246,9 +255,10 @@ class SSplain(Attributor):
                 [term.take(index) for term in terms],
                 [ball, Box(inside), *(c.take(index) for c in self.constraints)],
                 free=None if self.support is None else inside,
-                progress=_Count(rows, len(images), self.solver.iterations, question.progress),
+                within=None if parts is None else parts.take(index),
+                progress=Count(rows, len(images), self.solver.iterations, question.progress),
             )
-            return finish(_Solved(solution, inside, ball))
+            return finish(Solved(solution, inside, ball))
 
         return question.quiet().run(work, len(images))
 
@@ -287,6 +297,7 @@ class SSplain(Attributor):
             "tolerance": solver.tolerance,
             "pooling": solver.pooling,
             **self._ranking_settings(),
+            "segments": _describe(self.segments),
             "constraints": [c.name for c in self.constraints],
             "terms": [t.name for t in self.terms],
             "output": _describe(self.classifier.output),
@@ -304,43 +315,9 @@ class SSplain(Attributor):
         return {"shares": shares, "softness": self.softness}
 
 
-@dataclass(frozen=True, eq=False)
-class _Solved:
-    """One batch after its solve, with its support and the ball of its budget."""
-
-    solution: Solution
-    inside: Tensor
-    ball: L0Ball | L1Ball
-
-    def scores(self) -> Tensor:
-        return _outside_last(self.solution.masks, self.inside)
-
-    def mask(self) -> Tensor:
-        return self.ball.project_with_box(self.solution.masks)
-
-    def everything(self) -> tuple[Tensor, Tensor, History]:
-        return self.scores(), self.mask(), self.solution.history
-
-
-class _Count:
-    """Turns the iterations of one batch into iterations done over all images."""
-
-    def __init__(
-        self, rows: slice, images: int, iterations: int, progress: Progress | None
-    ) -> None:
-        self.before, self.images = rows.start * iterations, rows.stop - rows.start
-        self.total, self.progress = images * iterations, progress
-
-    def __call__(self, iteration: int) -> None:
-        if self.progress is not None:
-            self.progress(self.before + iteration * self.images, self.total)
-
-
-def _outside_last(masks: Tensor, support: Tensor) -> Tensor:
-    """Give what lies outside the support a value below all inside it; zero if that is enough."""
-    lowest = masks.masked_fill(~support, torch.inf).amin((1, 2, 3), keepdim=True)
-    below = torch.nextafter(lowest, torch.full_like(lowest, -torch.inf)).clamp(max=0.0)
-    return torch.where(support, masks, below)
+def _is(setting: object, word: str) -> bool:
+    """Tell whether a setting is this word; a tensor is not, and must not be compared with one."""
+    return isinstance(setting, str) and setting == word
 
 
 def _describe(setting: object) -> object:

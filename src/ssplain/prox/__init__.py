@@ -9,6 +9,7 @@ from ssplain.prox.feasible import project_l0_box, project_l1_box
 from ssplain.prox.l0 import project_l0
 from ssplain.prox.l1 import project_l1
 from ssplain.prox.ranking import share_threshold, top_k
+from ssplain.prox.segments import project_segments
 from ssplain.prox.support import project_support
 from ssplain.prox.variation import total_variation, total_variation_gradient
 
@@ -18,6 +19,7 @@ __all__ = [
     "project_l0_box",
     "project_l1",
     "project_l1_box",
+    "project_segments",
     "project_support",
     "share_threshold",
     "top_k",

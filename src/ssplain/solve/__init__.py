@@ -10,7 +10,7 @@ from ssplain.solve.admm import ADMM, Solution
 from ssplain.solve.history import History
 from ssplain.solve.problem import CONSTRAINTS, TERMS, Constraint, Term, TotalVariation
 from ssplain.solve.queries import ByQueries
-from ssplain.solve.sets import Box, L0Ball, L1Ball
+from ssplain.solve.sets import Box, ConstantOn, L0Ball, L1Ball
 
 __all__ = [
     "ADMM",
@@ -18,6 +18,7 @@ __all__ = [
     "TERMS",
     "Box",
     "ByQueries",
+    "ConstantOn",
     "Constraint",
     "History",
     "L0Ball",

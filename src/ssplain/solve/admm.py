@@ -71,6 +71,8 @@ class ADMM:
         terms: Sequence[Term],
         constraints: Sequence[Constraint],
         free: Tensor | None = None,
+        *,
+        within: Constraint | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Solution:
         """Minimise the sum of the terms under the constraints.
@@ -80,9 +82,11 @@ class ADMM:
             terms: the objective, summed.
             constraints: the sets, each with a copy and a dual of its own.
             free: boolean like `start`: the pixels that may move; all if None.
+            within: a linear space that the masks never leave, such as `ConstantOn`: the start and
+                every gradient are projected on it.
             progress: called after each iteration with the number of iterations done.
         """
-        state = _State.begin(self, start, terms, constraints, free)
+        state = _State.begin(self, start, terms, constraints, free, within=within)
         for k in range(self.iterations):
             state.iterate(k)
             if progress is not None:
@@ -103,6 +107,7 @@ class _State:
     copies: list[Tensor]
     duals: list[Tensor]
     free: Tensor | None
+    within: Constraint | None
     pixels: Tensor
     adam: Adam
     rows: Tensor
@@ -117,8 +122,12 @@ class _State:
         terms: Sequence[Term],
         constraints: Sequence[Constraint],
         free: Tensor | None,
+        *,
+        within: Constraint | None,
     ) -> "_State":
         masks = start.detach().clone(memory_format=torch.contiguous_format)
+        if within is not None:
+            masks = within.project(masks)
         moving = None if free is None else free.to(masks.dtype)
         pixels = torch.full_like(masks, 1.0) if moving is None else moving
         return cls(
@@ -129,6 +138,7 @@ class _State:
             copies=[c.project(masks) for c in constraints],
             duals=[torch.zeros_like(masks) for _ in constraints],
             free=moving,
+            within=within,
             pixels=pixels.flatten(1).sum(1).clamp(min=1.0),
             adam=Adam.zeros_like(masks, solver.lr, solver.pooling),
             rows=torch.arange(len(masks), device=masks.device),
@@ -154,6 +164,8 @@ class _State:
                     self.history.terms[term.name][self.rows, k] = self._finite(values, term, k)
             if self.free is not None:
                 gradient.mul_(self.free)
+            if self.within is not None:
+                gradient = self.within.project(gradient)
             self.adam.step(self.masks, gradient, self.pixels)
         self._update_copies(k)
         self.history.iterations[self.rows] = k + 1
@@ -197,6 +209,7 @@ class _State:
         self.copies = [copy[keep] for copy in self.copies]
         self.duals = [dual[keep] for dual in self.duals]
         self.free = None if self.free is None else self.free[keep]
+        self.within = None if self.within is None else self.within.take(keep)
         self.pixels = self.pixels[keep]
         self.adam.take(keep)
         self.terms = [term.take(keep) for term in self.terms]

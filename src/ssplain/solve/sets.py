@@ -1,4 +1,4 @@
-"""The constraints of the paper: S1 (l0 or l1 ball) and S2 (box), each within the support S0."""
+"""The paper's constraints, S1 (l0 or l1 ball) and S2 (box), each within S0; and segments."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from ssplain.prox import (
     project_l0_box,
     project_l1,
     project_l1_box,
+    project_segments,
     project_support,
     top_k,
 )
@@ -115,3 +116,26 @@ class Box(Constraint):
     def take(self, rows: Tensor) -> Self:
         """Return the boxes of some of the images."""
         return replace(self, support=self.support[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantOn(Constraint):
+    """Masks with one value on each segment, such as a branch of the vessel tree.
+
+    Args:
+        labels: `(N, 1, H, W)` whole numbers; pixels with 0 belong to no segment.
+
+    >>> ConstantOn(torch.tensor([[[[1, 1, 2]]]])).project(torch.tensor([[[[0.0, 1.0, 3.0]]]]))
+    tensor([[[[0.5000, 0.5000, 3.0000]]]])
+    """
+
+    labels: Tensor
+    name: ClassVar[str] = "segments"
+
+    def project(self, masks: Tensor) -> Tensor:
+        """Replace each value by the mean over its segment."""
+        return project_segments(masks, self.labels)
+
+    def take(self, rows: Tensor) -> Self:
+        """Return the segments of some of the images."""
+        return replace(self, labels=self.labels[rows])
