@@ -19,7 +19,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "ssplain-ranking": {"iterations": 4},
     "integrated-gradients": {"steps": 20},
     "integrated-gradients-complete": {"first": 20},
-    "igos": {"iterations": 2, "points": 2},
+    "igos": {"iterations": 2, "points": 2, "sparsity": 0.0, "smoothness": 0.0},
     "rise": {"samples": 20},
     "regions": {"segments": lambda x: torch.arange(x[0, 0].numel()).view(x.shape[2:]) // 20},
     "occlusion": {"window": 5, "stride": 3},

@@ -19,6 +19,7 @@ ITEMS = {
     10: ["start"],
     11: ["predicted-rop", "predicted-mnist", "predicted-fmnist"],
     12: ["times"],
+    13: ["ranking-mnist", "ranking-fmnist", "ranking-rop", "passes"],
 }
 
 
@@ -38,6 +39,15 @@ def test_comparisons_have_the_eleven_explainers_and_three_controls() -> None:
         assert len(methods) == len(set(methods)) == 14
         assert set(methods) <= set(names())
         assert methods[0] == "ssplain-0"
+
+
+def test_our_study_has_everybody_and_the_same_passes_are_given_to_all() -> None:
+    methods = [variant.method for variant in STUDIES["ranking-mnist"].variants]
+    assert set(names()) - set(methods) == {"ssplain-1", "random", "random-in-support"}
+    passes = {v.title: v.settings for v in STUDIES["passes"].variants}
+    assert len(passes) == 20
+    assert passes["SSplain-ranking, 40 passes"] == {"iterations": 39}
+    assert passes["Extremal Perturbation, 80 passes"] == {"iterations": 40}
 
 
 def test_every_explainer_takes_its_settings() -> None:

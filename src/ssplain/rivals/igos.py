@@ -13,7 +13,16 @@ from ssplain.explain.checks import require
 from ssplain.explain.protocol import Attributor, Question
 from ssplain.rivals.perturb import gaussian_blur
 
-STEPS = (0.0, 1.0, 0.5, 0.25, 0.125, 0.0625)  # tried along the gradient; the best is taken
+STEPS = (
+    0.0,
+    1.0,
+    0.5,
+    0.25,
+    0.125,
+    0.06,
+    0.03,
+    0.015,
+)  # tried along the gradient; the best is taken
 EDGE = 0.1  # a step of brightness that counts as an edge, for images in [0, 1]
 
 

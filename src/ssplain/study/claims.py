@@ -1,7 +1,8 @@
-"""All claims of the paper that numbers can decide, in the order of the ledger."""
+"""All claims that numbers can decide, the paper's and then our own, in the ledger's order."""
 
 from ssplain.study.claim import Claim
 from ssplain.study.claims_comparisons import FMNIST, MAPS, MNIST, PREDICTED, ROP
+from ssplain.study.claims_ours import RANKINGS
 from ssplain.study.claims_settings import (
     ABLATION,
     BUDGETS,
@@ -25,4 +26,5 @@ CLAIMS: tuple[Claim, ...] = (
     *START,
     *PREDICTED,
     *TIMES,
+    *RANKINGS,
 )

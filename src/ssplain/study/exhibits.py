@@ -11,7 +11,7 @@ from ssplain.files import npz_bytes, write_whole
 from ssplain.report.evaluation import evaluation_csv
 from ssplain.report.record import Exhibit
 from ssplain.report.render import grey
-from ssplain.study.pictures import Panel, curves, dots, map_grid
+from ssplain.study.pictures import Panel, against_passes, curves, dots, map_grid
 from ssplain.study.style import save_figure
 from ssplain.study.tables import curves_csv
 from ssplain.study.work import Work
@@ -127,6 +127,19 @@ def _agreement(work: Work, folder: Path) -> Iterator[Exhibit]:
     )
 
 
+def _passes(work: Work, folder: Path) -> Iterator[Exhibit]:
+    found = work.found["support"]
+    drawing = against_passes(found, ("insertion", "deletion"), work.note)
+    yield Exhibit(
+        save_figure(drawing, folder, "passes"),
+        "What iterative explainers reach with so many passes of the model; a forward pass with its "
+        "gradient is one.",
+    )
+    table = "passes.csv"
+    write_whole(folder / table, evaluation_csv(found).encode())
+    yield Exhibit(table, "The same numbers with 95 % intervals.")
+
+
 EXHIBITS: Mapping[str, Part] = {
     "curves": _curves,
     "areas": _areas,
@@ -134,6 +147,7 @@ EXHIBITS: Mapping[str, Part] = {
     "localisation": _localisation,
     "maps": _maps,
     "agreement": _agreement,
+    "passes": _passes,
 }
 
 

@@ -8,7 +8,7 @@ from ssplain.explain.registry import METHODS
 from ssplain.metrics.order import Axis
 
 Targets = Literal["label", "predicted"]
-Exhibits = Literal["curves", "areas", "vessels", "localisation", "maps", "agreement"]
+Exhibits = Literal["curves", "areas", "vessels", "localisation", "maps", "agreement", "passes"]
 
 
 @dataclass(frozen=True)

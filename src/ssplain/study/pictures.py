@@ -58,6 +58,43 @@ def curves(found: Mapping[str, Evaluations], panels: Sequence[Panel], note: str)
     return drawing
 
 
+def against_passes(found: Evaluations, measures: Sequence[str], note: str) -> Figure:
+    """Draw measures against the passes that each explainer was given, with 95 % intervals.
+
+    Args:
+        found: by title of the form "NAME, COUNT passes".
+        measures: one panel each.
+        note: above the panels.
+    """
+    parts = {title: title.removesuffix(" passes").rsplit(", ", 1) for title in found}
+    names = list(dict.fromkeys(name for name, _ in parts.values()))
+    looks = lines(names)
+    drawing = Figure(figsize=(3.6 * len(measures) + 1.9, 3.2), layout="constrained")
+    grid = drawing.subplots(1, len(measures), squeeze=False).ravel()
+    for axes, measure in zip(grid, measures, strict=True):
+        for name in names:
+            own = {
+                int(count): found[t].summary(measure)
+                for t, (n, count) in parts.items()
+                if n == name
+            }
+            values = [one.value for one in own.values()]
+            low = [one.value - one.low for one in own.values()]
+            high = [one.high - one.value for one in own.values()]
+            look = {**looks[name]._asdict(), "capsize": 2, "marker": "o", "markersize": 3}
+            axes.errorbar(list(own), values, yerr=[low, high], label=name, **look)
+        record = MEASURES.find(measure)
+        axes.set(title=record.says(record.heading or measure), ylabel="area over the support")
+        axes.set_xscale("log", base=2)
+        counts = sorted({int(count) for _, count in parts.values()})
+        axes.set_xticks(counts, [str(count) for count in counts])
+        axes.set_xlabel("passes of the model per image")
+    handles, titles = grid[0].get_legend_handles_labels()
+    drawing.legend(handles, titles, loc="outside right center", handlelength=3.2)
+    drawing.suptitle(note, fontsize=9.5)
+    return drawing
+
+
 def dots(found: Mapping[str, Evaluations], panels: Sequence[Panel], note: str) -> Figure:
     """Draw each explainer's mean with its 95 % interval, best on top, one panel per measure."""
     count = max(len(found[axis]) for axis, _ in panels)

@@ -38,6 +38,11 @@ _METHODS = {
     "SSplain-0": _line(VERMILION, "-", 2.8),
     # where the two agree, the second shows as dashes on the first
     "SSplain-1": _line(BROWN, _DASH, 1.4)._replace(zorder=6),
+    "SSplain-ranking": _line(BLACK, "-", 2.8),
+    "iGOS++": _line(BROWN, _DOT, 1.8),
+    "Greedy regions": _line(BLUE, _DOT, 1.8),
+    "RISE": _line(ORANGE, _DOT, 1.8),
+    "Integrated Gradients, complete": _line(BLACK, _DOT, 1.8),
     "Saliency": _line(BLUE, "-"),
     "Input x Gradient": _line(SKY, "-"),
     "Integrated Gradients": _line(BLACK, "-"),
