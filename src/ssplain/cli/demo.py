@@ -35,9 +35,10 @@ PARTS = (
     Part("fmnist", "lenet5-fmnist", "Fashion-MNIST: clothes", 100),
 )
 NOTE = (
-    "Each row: the image, the scores of SSplain, what the feasible mask keeps, and the top 5 % of "
-    "the pixels with the rest in purple. 'only mask' is the model's probability of the class when "
-    "it sees nothing but the kept pixels, 'without' when they are blackened."
+    "Each row: the image, the scores of SSplain as published and of SSplain-ranking, which orders "
+    "the pixels for every share at once; of the first, what the feasible mask keeps, and the top "
+    "5 % of the pixels with the rest in purple. 'only mask' is the model's probability of the "
+    "class when it sees nothing but the kept pixels, 'without' when they are blackened."
 )
 
 
@@ -63,7 +64,7 @@ def _explain(part: Part, folder: Path) -> "Section":
     """Explain the images of one data set, say what came out, and leave some as files to try."""
     from ssplain import report
     from ssplain.data import bundled, bundled_truth
-    from ssplain.explain import SSplain, preset
+    from ssplain.explain import SSplain, make, preset
     from ssplain.metrics import kept_and_removed
     from ssplain.models import card, fold_batch_norm, load
 
@@ -73,6 +74,9 @@ def _explain(part: Part, folder: Path) -> "Section":
     result = SSplain(model, **preset(part.dataset)).explain(images, labels)
     spent = time.perf_counter() - started
     kept = kept_and_removed(model, result)
+    about = card(part.model)
+    rows = [int((result.target == wanted).nonzero()[0]) for wanted in range(len(about.classes))]
+    ranked = make("ssplain-ranking", model, part.dataset).attribute(images[rows], labels[rows])
     for i in range(3):
         report.write_png(report.grey(images[i]), folder / f"{part.dataset}-{i}.png")
     typer.echo(
@@ -81,21 +85,27 @@ def _explain(part: Part, folder: Path) -> "Section":
         f"{float(kept.only.mean()):.2f} on average, without them {float(kept.without.mean()):.2f}."
     )
     truth = bundled_truth("rop").relevance if part.dataset == "rop" else None
-    return _section(part, card(part.model), result, kept, truth=truth)
+    shown = dict(zip(rows, ranked, strict=True))
+    return _section(part, about, result, kept, ranked=shown, truth=truth)
 
 
 def _section(
-    part: Part, about: "ModelCard", result: "Explanation", kept: "Kept", *, truth: "Tensor | None"
+    part: Part,
+    about: "ModelCard",
+    result: "Explanation",
+    kept: "Kept",
+    *,
+    ranked: "dict[int, Tensor]",
+    truth: "Tensor | None",
 ) -> "Section":
-    """Return the page's part for one data set: the first image of each class."""
+    """Return the page's part for one data set: the images that were ranked, one of each class."""
     from ssplain import report
     from ssplain.report.page import Section
 
     top = result.top(0.05)
-    columns = ["class", "image", "scores", "mask", "top 5 %", "model's probability"]
+    columns = ["class", "image", "scores", "ranking", "mask", "top 5 %", "model's probability"]
     rows: list[list[str | Picture]] = []
-    for wanted in range(len(about.classes)):
-        i = int((result.target == wanted).nonzero()[0])
+    for wanted, (i, ranking) in enumerate(ranked.items()):
         image = result.images[i]
         said = (
             f"kept {float(result.kept_share[i]):.0%} of the object",
@@ -107,6 +117,7 @@ def _section(
             f"{about.classes[wanted]}\np = {float(kept.whole[i]):.3f}\n{taken_for}",
             report.grey(image),
             report.heat(result.scores[i], result.support[i]),
+            report.heat(ranking, result.support[i]),
             report.mask_view(image, result.mask[i]),
             report.top_view(image, top[i]),
             "\n".join(said),

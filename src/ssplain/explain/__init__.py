@@ -6,6 +6,7 @@ from ssplain.explain.presets import PRESETS, Preset, preset
 from ssplain.explain.protocol import Explainer, over_channels
 from ssplain.explain.registry import METHODS, Method, make, method, names
 from ssplain.explain.result import Explanation
+from ssplain.explain.segments import Worth, find_segments, worth
 from ssplain.explain.ssplain import SSplain
 
 __all__ = [
@@ -17,12 +18,15 @@ __all__ = [
     "Method",
     "Preset",
     "SSplain",
+    "Worth",
     "captum_method",
     "compare",
+    "find_segments",
     "for_quantus",
     "make",
     "method",
     "names",
     "over_channels",
     "preset",
+    "worth",
 ]

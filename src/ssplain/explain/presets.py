@@ -54,6 +54,7 @@ PRESETS: dict[str, Preset] = {
 
 def _ranking(
     budget: float,
+    *,
     tv_weight: float,
     lr: float,
     iterations: int,
@@ -79,9 +80,15 @@ def _ranking(
 
 # an iteration is one pass of the model, and so is the gradient start: 40 in all, for ROP 60
 RANKING: dict[str, RankingPreset] = {
-    "rop": _ranking(0.50, 3e-3, 0.05, 59, "gradient", softness=0.1, pooling=0.5),
-    "mnist": _ranking(0.25, 5e-4, 0.1, 39, "gradient", softness=0.14, pooling=0.75),
-    "fmnist": _ranking(0.25, 0.0, 0.1, 40, "intensity", softness=0.14, pooling=1.0),
+    "rop": _ranking(
+        0.50, tv_weight=3e-3, lr=0.05, iterations=59, start="gradient", softness=0.1, pooling=0.5
+    ),
+    "mnist": _ranking(
+        0.25, tv_weight=5e-4, lr=0.1, iterations=39, start="gradient", softness=0.14, pooling=0.75
+    ),
+    "fmnist": _ranking(
+        0.25, tv_weight=0.0, lr=0.1, iterations=40, start="intensity", softness=0.14, pooling=1.0
+    ),
 }
 
 

@@ -167,6 +167,11 @@ class Question(OpenModel):
             weights=self.weights[rows],
         )
 
+    def tell(self, done: int, total: int) -> None:
+        """Tell whoever listens how far an explainer is that counts by itself."""
+        if self.progress is not None:
+            self.progress(done, total)
+
     def quiet(self) -> "Question":
         """Return the same question, telling no progress."""
         return replace(self, progress=None)

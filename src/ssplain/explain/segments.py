@@ -173,8 +173,8 @@ def worth(
 
 def _ranked(scores: Tensor, labels: Tensor) -> list[tuple[int, float]]:
     """Return the parts' numbers and mean scores, the highest first."""
-    numbers, member = labels.flatten().unique(return_inverse=True)
-    sums = torch.zeros(len(numbers)).to(scores).index_add(0, member, scores.flatten())
-    means = (sums / member.bincount()).tolist()
+    numbers, member = torch.unique(labels, return_inverse=True)
+    sums = torch.zeros(len(numbers)).to(scores).index_add(0, member.flatten(), scores.flatten())
+    means = (sums / member.flatten().bincount()).tolist()
     pairs = [(n, m) for n, m in zip(numbers.tolist(), means, strict=True) if n > 0]
     return sorted(pairs, key=lambda pair: -pair[1])

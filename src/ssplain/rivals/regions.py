@@ -71,7 +71,7 @@ class GreedyRegions(Attributor):
             end = turn % 2
             free = there & ~ends[0] & ~ends[1]
             owner, region = free.nonzero().unbind(1)
-            value = self._worth(question.part(turn, total), labels, ends[end], (owner, region))
+            value = self._worth(question.quiet(), labels, ends[end], (owner, region))
             table = value.new_full(free.shape, -torch.inf)
             table[owner, region] = value if end == 0 else -value
             rows = free.any(1).nonzero().squeeze(1)
@@ -79,6 +79,7 @@ class GreedyRegions(Attributor):
             ends[end][rows, winner] = True
             places[rows, winner] = following[end][rows]
             following[end][rows] += (-1.0, 1.0)[end]
+            question.tell(turn + 1, total)
         return places
 
     @staticmethod

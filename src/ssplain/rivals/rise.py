@@ -64,8 +64,8 @@ class Rise(Attributor):
         counts = [min(BLOCK, self.samples - at) for at in range(0, self.samples, BLOCK)]
         for block, count in enumerate(counts):
             masks = self.draw(count, shape, generator).to(images)
-            part = question.part(block, len(counts))
-            total += self._chances(part, masks) @ masks.flatten(1)
+            total += self._chances(question.quiet(), masks) @ masks.flatten(1)
+            question.tell(block + 1, len(counts))
         return (total / (self.samples * self.keep)).view_as(images[:, :1])
 
     def draw(self, count: int, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
