@@ -38,11 +38,16 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def exported(out: Path) -> dict[str, dict[str, str]]:
-    """Return what `ssplain jobs --export csv` says of each image, by file name."""
+def rows_of(out: Path) -> list[dict[str, str]]:
+    """Return what `ssplain jobs --export csv` says of each image."""
     done = run("jobs", out, "--export", "csv")
     assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def exported(out: Path) -> dict[str, dict[str, str]]:
+    """Return the same by file name."""
+    rows = rows_of(out)
     named = {Path(row["path"]).name + row["page"]: row for row in rows}
     assert len(named) == len(rows)
     return named

@@ -1,10 +1,13 @@
 import json
 import os
 import shutil
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from ssplain.errors import SSplainError
@@ -191,6 +194,51 @@ def test_folders_hold_at_most_a_thousand_entries(tmp_path: Path) -> None:
     assert max(entries.values()) == 1000
     assert len(list((tmp_path / "out").glob("part-*/*/manifest.json"))) == 1203
     assert len({row["file"] for row in exported(tmp_path / "out").values()}) == 1203
+
+
+def test_odd_names_are_as_good_as_others(tmp_path: Path) -> None:
+    digits = os.fsencode(write_digits(tmp_path / "in", 1))
+    with open(digits + b"/00000.png", "rb") as file:  # noqa: PTH123 - bytes that are no text
+        content = file.read()
+    for name in (b"\xff\xfe.png", "äé 眼.png".encode(), b"a'b\"c.png"):
+        with open(digits + b"/" + name, "wb") as file:  # noqa: PTH123
+            file.write(content + name)
+    with open(digits + b"/\xfabad.png", "wb") as file:  # noqa: PTH123
+        file.write(b"words")
+    assert run(QUICK, [tmp_path / "in"], tmp_path / "out").counts == (4, 1, 0)
+    assert run(QUICK, [tmp_path / "in"], tmp_path / "out").fresh == 0
+    rows = exported(tmp_path / "out")
+    assert "\\udcfabad.png is not an image" in rows["\\udcfabad.png"]["error"]
+
+
+def test_results_are_not_taken_for_images(digits: Path) -> None:
+    task = replace(QUICK, pictures=True)
+    for _ in range(2):
+        assert run(task, [digits], digits / "out").counts == (12, 0, 0)
+    (digits / "out" / NAME).unlink()
+    assert run(task, [digits], digits / "more" / "out").counts == (12, 0, 0)
+
+
+def test_an_index_of_somebody_else_is_left_alone(digits: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with sqlite3.connect(tmp_path / "out" / NAME) as db:
+        db.execute("CREATE TABLE mine (a)")
+    before = (tmp_path / "out" / NAME).read_bytes()
+    with pytest.raises(SSplainError, match="of another program"):
+        run(QUICK, [digits], tmp_path / "out")
+    assert (tmp_path / "out" / NAME).read_bytes() == before
+
+
+def test_pages_are_images_of_their_own(digits: Path, tmp_path: Path) -> None:
+    files = [Image.open(path) for path in sorted(digits.iterdir())[:3]]
+    files[0].save(tmp_path / "stack.tif", save_all=True, append_images=files[1:])
+    np.savez(tmp_path / "all.npz", images=np.stack([np.asarray(file) for file in files]))
+    inputs = [tmp_path / "stack.tif", tmp_path / "all.npz"]
+    assert run(QUICK, inputs, tmp_path / "out").counts == (6, 0, 0)
+    assert run(QUICK, inputs, tmp_path / "out").fresh == 0
+    for i in range(3):
+        found = [Explanation.load(tmp_path / "out" / f"{n}-{i + 1}") for n in ("stack", "all")]
+        assert torch.equal(found[0].scores, found[1].scores)
 
 
 def test_nothing_to_do_is_a_mistake_and_leaves_nothing(tmp_path: Path) -> None:

@@ -9,12 +9,11 @@ import typer
 from ssplain.errors import SSplainError
 
 # name on the command line -> room file; each has `cases()`, which yields one dict per case
-SUITES = {
-    name: f"ssplain.bench.{name}" for name in ("core", "explainers", "fundus", "metrics", "vessels")
-}
+_NAMES = ("core", "explainers", "fundus", "metrics", "run", "vessels")
+SUITES = {name: f"ssplain.bench.{name}" for name in _NAMES}
 
 
-SIZED = ("explainers",)  # those whose `cases` take a number of images
+SIZED = ("explainers", "run")  # those whose `cases` take a number of images
 
 
 def bench(

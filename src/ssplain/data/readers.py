@@ -1,6 +1,7 @@
 """One call for every kind of image file: pictures, DICOM, and arrays of NumPy."""
 
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -137,7 +138,7 @@ def _images_in(path: Path) -> np.ndarray:
 @lru_cache(maxsize=2)  # each batch asks for some images of the same file
 def _load(path: Path, _changed: int, _size: int) -> np.ndarray:
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             names = stored.files
             chosen = "images" if "images" in names else names[0] if len(names) == 1 else None
             array = None if chosen is None else np.asarray(stored[chosen])

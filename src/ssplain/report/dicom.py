@@ -5,6 +5,7 @@ keeps their values. Both have the size of the source image and its patient and s
 Written by highdicom, with the `dicom` extra.
 """
 
+import copy
 from io import BytesIO
 from typing import Any
 
@@ -21,6 +22,8 @@ from ssplain.report.render import overlay
 from ssplain.version import __version__
 
 MAKER = "ssplain"
+_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
+_AXES = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 # what a study's identifiers are taken from; empty where the source leaves them out
 _NEEDED = (
     "PatientID", "PatientName", "PatientBirthDate", "PatientSex", "AccessionNumber", "StudyID",
@@ -55,7 +58,7 @@ def dicom_files(result: Explanation, source: str, page: int | None, model: str) 
     text = f"{model}: {result.settings.get('explainer', 'explanation')}"
     return {
         "overlay.dcm": _bytes(_capture(header, overlay(original, scores, support), text)),
-        "map.dcm": _bytes(_parametric_map(header, scores[0].double().numpy(), text)),
+        "map.dcm": _bytes(_parametric_map(header, scores[0].float().numpy(), text)),
     }
 
 
@@ -75,6 +78,7 @@ def _to_size(plane: Tensor, size: tuple[int, int]) -> Tensor:
 
 def _with_identifiers(path: str) -> Any:  # noqa: ANN401 - pydicom has no types
     header = read_header(path)
+    header.NumberOfFrames = 1  # one image is answered, whatever else the file holds
     for name in _NEEDED:
         if name not in header:
             setattr(header, name, "")
@@ -100,7 +104,7 @@ def _capture(header: Any, picture: np.ndarray, text: str) -> Any:  # noqa: ANN40
         bits_allocated=8,
         coordinate_system="PATIENT",
         patient_orientation=_orientation(header),
-        laterality=header.get("ImageLaterality") or header.get("Laterality") or None,
+        laterality=_laterality(header),
         series_instance_uid=_uid(header, "overlay series", text),
         series_number=_series(header, 1),
         sop_instance_uid=_uid(header, "overlay", text),
@@ -136,7 +140,7 @@ def _parametric_map(header: Any, scores: np.ndarray, text: str) -> Any:  # noqa:
     )
     spacing = [float(v) for v in header.get("PixelSpacing") or (1.0, 1.0)]
     made = ParametricMap(
-        source_images=[header],
+        source_images=[_on_a_plane(header, spacing)],
         pixel_array=scores[None],
         series_instance_uid=_uid(header, "map series", text),
         series_number=_series(header, 2),
@@ -149,22 +153,50 @@ def _parametric_map(header: Any, scores: np.ndarray, text: str) -> Any:  # noqa:
         contains_recognizable_visual_features=False,
         real_world_value_mappings=[mapping],
         voi_lut_transformations=[
-            VOILUTTransformation(window_center=(low + high) / 2, window_width=max(high - low, 1e-6))
+            VOILUTTransformation(
+                window_center=(low + high) / 2,
+                window_width=max(high - low, 1e-6),
+                voi_lut_function="LINEAR_EXACT",
+            )
         ],
         pixel_measures=PixelMeasuresSequence(pixel_spacing=spacing, slice_thickness=1.0),
-        plane_orientation=PlaneOrientationSequence("PATIENT", (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)),
+        plane_orientation=PlaneOrientationSequence("PATIENT", _AXES),
         plane_positions=[PlanePositionSequence("PATIENT", (0.0, 0.0, 0.0))],
         content_label="SSPLAIN",
         content_description=text[:64],
     )
     made.SeriesDescription = f"SSplain scores, {text}"[:64]
+    made.Laterality = _laterality(header) or ""
+    for reference in made.iterall():
+        if reference.keyword == "ReferencedSOPClassUID" and reference.value == _CAPTURE:
+            reference.value = header.SOPClassUID
     return made
+
+
+def _on_a_plane(header: Any, spacing: list[float]) -> Any:  # noqa: ANN401
+    """Return a header as that of a flat picture, which is what a photograph is.
+
+    A Parametric Map lies in space. A photograph does not say where it was, and is of a class in
+    which highdicom looks for volumes; so the map lies in a plane of its own.
+    """
+    plane = copy.deepcopy(header)
+    plane.SOPClassUID = _CAPTURE
+    plane.FrameOfReferenceUID = _uid(header, "plane", "")
+    plane.ImagePositionPatient, plane.ImageOrientationPatient = [0.0, 0.0, 0.0], list(_AXES)
+    plane.PixelSpacing, plane.SliceThickness = spacing, 1.0
+    del plane.NumberOfFrames
+    return plane
 
 
 def _orientation(header: Any) -> tuple[str, str]:  # noqa: ANN401
     given = header.get("PatientOrientation")
     # of a photograph of an eye: rows run to the left or right, columns down
     return (str(given[0]), str(given[1])) if given and len(given) == 2 else ("L", "F")
+
+
+def _laterality(header: Any) -> str | None:  # noqa: ANN401
+    found = str(header.get("ImageLaterality") or header.get("Laterality") or "")
+    return found if found in {"L", "R"} else None  # both eyes are no side
 
 
 def _series(header: Any, more: int) -> int:  # noqa: ANN401

@@ -282,5 +282,5 @@ class _Cluster:
 
     def _workers(self) -> int:
         with suppress(Exception):  # a lost connection is told by the client's status
-            return len(self.client.scheduler_info(n_workers=-1)["workers"])
+            return len(self.client.scheduler_info()["workers"])
         return 0

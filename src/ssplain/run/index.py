@@ -6,6 +6,7 @@ result is written whole first and recorded then, in one transaction per batch.
 
 import fcntl
 import json
+import os
 import sqlite3
 import tempfile
 import time
@@ -91,6 +92,10 @@ class Index:
             isolation_level=None,
         )
         self.db.row_factory = sqlite3.Row
+        self.db.text_factory = os.fsdecode  # names may hold bytes that are no text
+        tables = {row[0] for row in self.db.execute("SELECT name FROM sqlite_master")}
+        if tables and not {"about", "images"} <= tables:
+            raise sqlite3.DatabaseError("it is of another program")
         if write:
             self.db.execute("PRAGMA journal_mode=WAL")
             self.db.execute("PRAGMA synchronous=NORMAL")
@@ -153,11 +158,13 @@ class Index:
         Returns:
             How many are new.
         """
-        sql = """INSERT INTO images (path, given, id, wanted) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS
-            (SELECT 1 FROM images WHERE path = ?1 AND id IS ?3 AND wanted IS ?4)"""
+        sql = """INSERT INTO images (path, given, id, wanted)
+            SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), ?3, ?4 WHERE NOT EXISTS
+            (SELECT 1 FROM images WHERE path = CAST(?1 AS TEXT) AND id IS ?3 AND wanted IS ?4)"""
+        coded = ((os.fsencode(path), os.fsencode(given), *more) for path, given, *more in entries)
         with self.change() as db:
             before = db.total_changes
-            db.executemany(sql, entries)
+            db.executemany(sql, coded)
             return db.total_changes - before
 
     def counts(self) -> dict[str, int]:
@@ -185,11 +192,12 @@ class Index:
         """Record what became of images, and of those that have the same content."""
         sql = """UPDATE images SET status = :status, bytes = :bytes, prediction = :prediction,
             target = :target, probabilities = :probabilities, measures = :measures,
-            error = replace(:error, :path, path), tries = tries + 1, seconds = :seconds,
+            error = replace(CAST(:error AS TEXT), CAST(:path AS TEXT), path),
+            tries = tries + 1, seconds = :seconds,
             finished = :finished, file = :file
             WHERE (number = :number OR same_as = :number) AND status = 'waiting'"""
         with self.change() as db:
-            db.executemany(sql, [_EMPTY | {"finished": now()} | dict(one) for one in outcomes])
+            db.executemany(sql, [_coded(one) for one in outcomes])
 
     def copy(self) -> bytes:
         """Return the whole index as a file of its own."""
@@ -203,6 +211,13 @@ _EMPTY = dict.fromkeys(
     ("bytes", "prediction", "target", "probabilities", "measures", "error", "seconds", "file"),
     None,
 ) | {"path": ""}
+
+
+def _coded(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an outcome as the index takes it: complete, and names as bytes."""
+    whole = _EMPTY | {"finished": now()} | dict(outcome)
+    names = {name: whole[name] for name in ("path", "error")}
+    return whole | {n: v if v is None else os.fsencode(v) for n, v in names.items()}
 
 
 def item_of(row: sqlite3.Row) -> Item:

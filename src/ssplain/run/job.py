@@ -159,10 +159,11 @@ def preflight(task: Task, place: Place, first: Iterator[Entry]) -> None:
 
 @dataclass
 class _Try:
-    """A batch on its way, and how often it has lost its worker."""
+    """A batch on its way, how often it has lost its worker, and whether it must be alone."""
 
     items: tuple[Item, ...]
     lost: int = 0
+    alone: bool = False
 
 
 @dataclass
@@ -204,18 +205,18 @@ class Driver:
                 self.snapshot()
 
     def _hand_out(self, coming: Iterator[_Try]) -> None:
+        if any(attempt.alone for attempt in self._running.values()):
+            return  # nobody else may be blamed for what it does
         while len(self._running) < self.engine.ahead and not self.stop():
             attempt = self._again.popleft() if self._again else next(coming, None)
             if attempt is None:
                 return
-            if attempt.lost and len(attempt.items) == 1:
-                # alone in the strict sense, so that what it may do is blamed on nobody else
-                if self._running:
-                    self._again.append(attempt)
-                    return
-                self._submit(attempt)
+            if attempt.alone and self._running:
+                self._again.append(attempt)
                 return
             self._submit(attempt)
+            if attempt.alone:
+                return
 
     def _submit(self, attempt: _Try) -> None:
         batch = Batch(self.task, attempt.items, self.place.root, revision(), self._at_once)
@@ -238,7 +239,9 @@ class Driver:
     def _lost(self, attempt: _Try, times: int) -> None:
         """Send a lost batch again: whole, then in halves; an image alone is given up in the end."""
         lost, items = attempt.lost + times, attempt.items
-        if len(items) == 1 and lost >= GIVEN_UP and attempt.lost:
+        if len(items) == 1 and not attempt.alone:
+            self._again.append(_Try(items, alone=True))
+        elif len(items) == 1 and lost >= GIVEN_UP:
             text = (
                 f"{items[0].path} ended its worker {GIVEN_UP} times, each time alone; it is given "
                 "up. Is it too large for the memory?"
@@ -246,10 +249,13 @@ class Driver:
             self.index.record([_row(Outcome(items[0], text))])
             self._tell()
         elif len(items) == 1 or lost < 2:
-            self._again.append(_Try(items, max(1, min(lost, GIVEN_UP - 1))))
+            self._again.append(_Try(items, lost, attempt.alone))
         else:
             middle = len(items) // 2
-            self._again.extend(_Try(part, 1) for part in (items[:middle], items[middle:]))
+            self._again.extend(
+                _Try(part, lost=int(len(part) > 1), alone=len(part) == 1)
+                for part in (items[:middle], items[middle:])
+            )
 
     def _look_once(self, worked: Worked) -> None:
         """Make sure, with the first result, that what workers write is seen here."""

@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from ssplain.data import SUFFIXES
 from ssplain.errors import SSplainError
+from ssplain.explain.result import ARRAYS
+from ssplain.files import MANIFEST
+from ssplain.run.index import NAME
 
 
 class Entry(NamedTuple):
@@ -105,6 +108,9 @@ def _inside(folder: Path) -> Iterator[str]:
         found = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         raise SSplainError(f"{folder} cannot be searched ({error.strerror}).") from error
+    names = {entry.name for entry in found}
+    if NAME in names or {MANIFEST, ARRAYS} <= names:
+        return  # results of ours, such as the pictures of an earlier job
     for entry in found:
         if entry.name.startswith("."):
             continue

@@ -190,11 +190,9 @@ class Survey:
         """Give each image of a file with several a row of its own, at the end of the plan."""
         with self.index.change() as db:
             db.executemany(
-                "INSERT INTO images (path, given, page, id, wanted) VALUES (?, ?, ?, ?, ?)",
-                [
-                    (row["path"], row["given"], page, row["id"], row["wanted"])
-                    for page in range(1, seen.pages)
-                ],
+                "INSERT INTO images (path, given, page, id, wanted) "
+                "SELECT path, given, ?, id, wanted FROM images WHERE number = ?",
+                [(page, row["number"]) for page in range(1, seen.pages)],
             )
 
     def _same(self, number: int, original: int) -> None:

@@ -1,0 +1,62 @@
+"""A task for tests: some images end their worker, some need much memory, some are slow."""
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssplain.errors import SSplainError
+from ssplain.run.task import Item, Result
+
+
+@dataclass(frozen=True)
+class Poison:
+    """Counts the bytes of each file; a file that holds "poison" ends the process."""
+
+    at_a_time: int = 4
+    fits: int = 99
+    seconds: float = 0.0
+
+    def about(self) -> dict[str, Any]:
+        return {"model": "none"}
+
+    def group(self, item: Item) -> tuple[str, int]:
+        return "", self.at_a_time
+
+    def open(self) -> "PoisonWorker":
+        return PoisonWorker(self)
+
+
+class PoisonWorker:
+    def __init__(self, task: Poison) -> None:
+        self.task = task
+
+    def read(self, item: Item) -> bytes:
+        return Path(item.path).read_bytes()
+
+    def check(self, item: Item, value: object) -> None:
+        pass
+
+    def work(self, items: Sequence[Item], inputs: Sequence[bytes]) -> list[Result]:
+        time.sleep(self.task.seconds)
+        if any(b"poison" in content for content in inputs):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if any(b"odd" in content for content in inputs):
+            raise SSplainError("It is odd.")
+        if len(items) > self.task.fits:
+            raise MemoryError
+        return [
+            Result({"size": len(content), "together": len(items)}, lambda: {"a.txt": b"done"})
+            for content in inputs
+        ]
+
+
+def write_files(folder: Path, **contents: str) -> Path:
+    """Write files that are named as images and hold a text, each another one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / f"{name}.png").write_text(f"{content} {name}")
+    return folder
