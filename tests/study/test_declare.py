@@ -79,5 +79,7 @@ def test_settings_are_those_of_the_paper() -> None:
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(SSplainError, match=r"no study 'tea'; choose one of: rop, .*times, or"):
+    with pytest.raises(
+        SSplainError, match=r"no study 'tea'; choose one of: rop, .*times, .*passes, or"
+    ):
         declared("tea")

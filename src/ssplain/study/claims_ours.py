@@ -20,7 +20,7 @@ ASKED = {
 
 def _leads(dataset: str, *measures: str) -> tuple[Claim, ...]:
     study = f"ranking-{dataset}"
-    note = f" {SIMULATED}" if dataset == "rop" else ""
+    before = SIMULATED if dataset == "rop" else ""
     return tuple(
         Claim(
             f"{NAMES[dataset]}, SSplain-ranking: {ASKED[measure]} than those of SSplain-0, the "
@@ -28,7 +28,7 @@ def _leads(dataset: str, *measures: str) -> tuple[Claim, ...]:
             WHERE,
             study,
             ahead(RANKING, OTHERS, measure, "support"),
-            WHY + note,
+            before + WHY,
         )
         for measure in measures
     )
