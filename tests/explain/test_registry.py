@@ -199,3 +199,39 @@ class TestRegistry:
                 return torch.cat([x.mean((1, 2, 3))[:, None], x.flatten(1)[:, :2]], 1)
 
         assert maps_of(name, closed, pictures()).shape == (3, 1, 12, 10)
+
+
+def test_settings_are_those_that_the_paper_names() -> None:
+    """Section 4.1 and the appendices, written down a second time."""
+    digits: dict[str, object] = {
+        "budget": 0.25,
+        "iterations": 200,
+        "smooth": 0.0001,
+        "step": 1,
+        "sigma": 1.0,
+    }
+    paper: dict[str, dict[str, dict[str, object]]] = {
+        "occlusion": {
+            "mnist": {"window": 1, "stride": 1},
+            "fmnist": {"window": 1, "stride": 1},
+            "rop": {"window": 16, "stride": 4},
+        },
+        "extremal-perturbation": {
+            "mnist": digits,
+            "fmnist": digits,
+            "rop": {"budget": 0.5, "iterations": 400, "smooth": 0.05, "step": 7, "sigma": 21.0},
+        },
+        "lime": {key: {"samples": 200} for key in ("mnist", "fmnist", "rop")},
+        "kernel-shap": {key: {"samples": 200} for key in ("mnist", "fmnist", "rop")},
+        "guided-grad-cam": {"rop": {"layer": "inception5b"}},
+        "saliency": {},
+        "input-x-gradient": {},
+        "integrated-gradients": {},
+        "deep-shap": {},
+    }
+    for name, expected in paper.items():
+        assert {d: dict(own) for d, own in METHODS[name].paper.items()} == expected, name
+    for name, norm in (("ssplain-0", "l0"), ("ssplain-1", "l1")):
+        for dataset, budget, iterations in (("mnist", 0.25, 20), ("rop", 0.5, 50)):
+            own = METHODS[name].paper[dataset]
+            assert (own["norm"], own["budget"], own["iterations"]) == (norm, budget, iterations)

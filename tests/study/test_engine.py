@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import ssplain
 from ssplain.explain import make
 from ssplain.report.record import read_records
 from ssplain.study import Variant, declared, read_results, run
@@ -76,6 +77,9 @@ def test_vessel_studies_show_all_their_parts(tmp_path: Path) -> None:
     stored = json.loads((tmp_path / "rop/record.json").read_text())
     assert stored["images"] == 3
     assert stored["settings"]["SSplain-0"]["iterations"] == 3
+    assert stored["manifest"]["ssplain"] == ssplain.__version__
+    assert stored["manifest"]["code"].keys() == {"measures", "SSplain-0", "Saliency", "Intensity"}
+    assert len(set(stored["manifest"]["code"].values())) == 4
     found = read_results(tmp_path / "rop", "rop").found
     assert set(found) == {"all", "support", "kappa", "maps"}
     assert "average-precision-above-chance" in found["support"]["Saliency"].values
@@ -143,3 +147,6 @@ def test_work_is_counted_in_passes() -> None:
     assert counted["extremal-perturbation"] == 3 * 2 * 200
     assert counted["ssplain-0"] == 3 * 20
     assert counted["saliency"] == 3
+    assert counted["integrated-gradients"] == 3 * 50
+    once = {"iterations": 10, "variant": "preserve"}
+    assert passes(once, "extremal-perturbation", scene) == 3 * 10

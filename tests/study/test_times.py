@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ssplain.models import load
+from ssplain.run import Scene
 from ssplain.study import TimesStudy, Variant, declared, read_results
 from ssplain.study.times import COLUMNS, Row, group, run_times, times_figure
 from tests.study.tiny import digits
@@ -55,3 +57,21 @@ def test_the_figure_is_labelled() -> None:
     assert axes.get_title() == "MNIST"
     assert "SSplain-0" in axes.get_xlabel()
     assert [t.get_text() for t in drawing.legends[0].get_texts()] == ["here", "in the paper"]
+
+
+def test_whatever_times_depend_on_is_timed_anew(tmp_path: Path) -> None:
+    study = declared("times")
+    assert isinstance(study, TimesStudy)
+    scene = digits(1)
+
+    def kept(variant: Variant = VARIANTS[0], scene: Scene = scene, seed: int = 0) -> int:
+        one = replace(study, variants=(Variant("SSplain-0", variant.method, variant.settings),))
+        run_times(one, {"mnist": scene}, tmp_path, seed=seed)
+        return len(list((tmp_path / "store").iterdir()))
+
+    assert kept() == kept() == 1
+    assert kept(seed=1) == 2
+    assert kept(Variant("", "ssplain-0", {"iterations": 3})) == 3
+    assert kept(scene=replace(scene, network=load("lenet5-fmnist"))) == 4
+    assert kept(scene=replace(scene, labels=scene.labels + 1)) == 5
+    assert kept(scene=replace(scene, images=scene.images / 2)) == 6

@@ -7,11 +7,13 @@ from typing import Any
 
 import torch
 
-from ssplain.metrics import Evaluation
+from ssplain.explain.registry import method
+from ssplain.metrics import Evaluation, evaluate
 from ssplain.models.fingerprint import fingerprint, hash_tensor
 from ssplain.progress import Progress
 from ssplain.report.record import Exhibit, Record, write_record
 from ssplain.run import Scene, Store
+from ssplain.run.revision import revision
 from ssplain.study.exhibits import EXHIBITS, write_examples
 from ssplain.study.kinds import MapStudy, Study
 from ssplain.study.results import Results, write_results
@@ -46,7 +48,7 @@ def run(
             "targets": study.targets,
             **{v.title: v.all_settings(scene.dataset) for v in study.variants},
         },
-        manifest=manifest(scene, seed),
+        manifest=manifest(study, scene, seed),
         seconds=work.seconds,
         examples=write_examples(work, folder) if study.examples else None,
     )
@@ -84,10 +86,15 @@ def finish(
     return record
 
 
-def manifest(scene: Scene, seed: int) -> dict[str, Any]:
+def manifest(study: Study, scene: Scene, seed: int) -> dict[str, Any]:
     """Return what the results depend on, beside the settings."""
+    modules = {v.title: method(v.method).builder().__module__ for v in study.variants}
     return {
         "ssplain": __version__,
+        "code": {
+            "measures": revision(evaluate.__module__),
+            **{title: revision(module) for title, module in modules.items()},
+        },
         "torch": torch.__version__,
         "python": platform.python_version(),
         "threads": torch.get_num_threads(),

@@ -85,7 +85,7 @@ def run_sanity(
         shown,
         images=len(scene.images),
         settings={variant.title: settings, "seeds of the weights": study.seeds},
-        manifest=manifest(scene, seed),
+        manifest=manifest(study, scene, seed),
         seconds=seconds,
     )
 

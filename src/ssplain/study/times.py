@@ -128,7 +128,7 @@ def run_times(
         shown,
         images=sum(len(scene.images) for scene in scenes.values()),
         settings={name: len(scene.images) for name, scene in scenes.items()},
-        manifest={name: manifest(scene, seed) for name, scene in scenes.items()},
+        manifest={name: manifest(study, scene, seed) for name, scene in scenes.items()},
         seconds=sum(
             float(one.values["seconds"].sum()) for own in found.values() for one in own.values()
         ),
