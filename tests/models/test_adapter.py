@@ -6,7 +6,7 @@ from ssplain.errors import SSplainError
 from ssplain.models.adapter import Classifier, frozen
 from ssplain.models.batching import run_in_batches
 from ssplain.models.fingerprint import fingerprint
-from ssplain.models.numerics import LogSoftmax, ModelPass
+from ssplain.models.model_pass import LogSoftmax, ModelPass
 
 IMAGES = torch.rand(5, 1, 4, 4, generator=torch.Generator().manual_seed(0))
 

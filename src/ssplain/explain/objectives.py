@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.models.adapter import Classifier
-from ssplain.models.numerics import LogSoftmax
+from ssplain.models.model_pass import LogSoftmax
 from ssplain.prox import share_threshold
 from ssplain.solve import Term
 

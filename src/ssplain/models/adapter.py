@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from ssplain.errors import SSplainError
 from ssplain.models.batching import run_in_batches
 from ssplain.models.context import Context
-from ssplain.models.numerics import LogSoftmax, ModelPass
+from ssplain.models.model_pass import LogSoftmax, ModelPass
 
 OutputKind = Literal["auto", "logits", "probs"]
 OutputSelector = int | str | Callable[[Any], Tensor] | None

@@ -27,10 +27,10 @@ from ssplain.models.card import (
     fingerprint,
     folder_of,
 )
+from ssplain.models.exported import read_program
 from ssplain.models.googlenet import AUXILIARY, GoogLeNet
 from ssplain.models.lenet import LeNet5
 from ssplain.models.onnx import OnnxModel
-from ssplain.models.program import read_program
 from ssplain.models.registered import MODELS
 from ssplain.models.unet import UNet
 

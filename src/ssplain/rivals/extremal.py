@@ -13,7 +13,7 @@ from ssplain.explain.inputs import Support, find_support, pixel_budget
 from ssplain.explain.protocol import Attributor, Question
 from ssplain.explain.targets import Target
 from ssplain.progress import Progress
-from ssplain.rivals.perturb import Perturbation, SmoothMasks, gaussian_blur, perturb, pyramid
+from ssplain.rivals.smooth_masks import Perturbation, SmoothMasks, gaussian_blur, perturb, pyramid
 
 Variant = Literal["preserve", "delete", "dual"]
 

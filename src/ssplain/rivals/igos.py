@@ -11,7 +11,7 @@ from torch.nn.functional import interpolate
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
 from ssplain.explain.protocol import Attributor, Question
-from ssplain.rivals.perturb import gaussian_blur
+from ssplain.rivals.smooth_masks import gaussian_blur
 
 STEPS = (
     0.0,

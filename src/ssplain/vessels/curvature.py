@@ -51,7 +51,7 @@ from scipy.spatial import KDTree
 
 from ssplain.errors import SSplainError
 from ssplain.vessels.network import Network
-from ssplain.vessels.plane import Plane
+from ssplain.vessels.pose import Plane
 from ssplain.vessels.skeleton import Centreline
 
 Variant = Literal["robust", "raw"]

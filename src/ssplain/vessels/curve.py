@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from ssplain.vessels.network import Network, polyline_length
-from ssplain.vessels.plane import Plane
+from ssplain.vessels.pose import Plane
 
 LEAST_TURN = 0.2  # rad: a piece that turns by less is no winding
 STAIRCASE = 2.0  # px: the smoothing after which no straight line of pixels turns by as much

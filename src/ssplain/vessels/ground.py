@@ -8,7 +8,7 @@ changes; below it, it explodes.
 
 from scipy import ndimage
 
-from ssplain.vessels.plane import Plane
+from ssplain.vessels.pose import Plane
 
 LEVELS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)  # of the brightest pixel
 MOST = 0.5  # of the pixels: vessels cover less than this

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from ssplain.vessels.plane import Plane
+from ssplain.vessels.pose import Plane
 from ssplain.vessels.skeleton import Centreline
 
 if TYPE_CHECKING:

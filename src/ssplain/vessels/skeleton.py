@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from skimage.morphology import skeletonize
 
-from ssplain.vessels.plane import Plane
+from ssplain.vessels.pose import Plane
 
 HOLE = 20  # px: a hole of at most this size in a wide vessel is noise, not the eye of a loop;
 PINHOLE = 2  # px: between thin vessels, one of at most this size

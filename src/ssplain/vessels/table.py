@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.files import npz_bytes, write_whole
-from ssplain.vessels.plane import Plane
+from ssplain.vessels.pose import Plane
 from ssplain.vessels.tracing import VesselTree
 
 Row = dict[str, float | int | str | None]

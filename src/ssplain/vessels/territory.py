@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
-from ssplain.vessels.plane import Plane
+from ssplain.vessels.pose import Plane
 
 # where a pixel is, where its neighbour is, and how far that is; each pair of neighbours once
 _STEPS = (

@@ -23,8 +23,8 @@ from ssplain.vessels.curvature import Axis, TubularCurvature, Variant, tubular_c
 from ssplain.vessels.curve import Curve, arc_over_chord, smooth_curves, tortuosity
 from ssplain.vessels.ground import find_threshold
 from ssplain.vessels.network import Network, vessel_network
-from ssplain.vessels.plane import Plane, as_plane, canonical_pose
-from ssplain.vessels.principal import principal_curve
+from ssplain.vessels.pose import Plane, as_plane, canonical_pose
+from ssplain.vessels.principal_curve import principal_curve
 from ssplain.vessels.skeleton import skeletonise
 from ssplain.vessels.territory import territories
 
@@ -157,7 +157,7 @@ def trace(
     """Trace the vessels of a segmented image.
 
     Every pixel above the threshold is vessel, except in specks of up to 30 px. The result does not
-    depend on the orientation of the image (see `ssplain.vessels.plane`).
+    depend on the orientation of the image (see `ssplain.vessels.pose`).
 
     Args:
         image: array or tensor of shape (H, W) or (1, H, W), soft or binary.

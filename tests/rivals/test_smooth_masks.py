@@ -6,7 +6,7 @@ import torch
 from scipy import ndimage
 
 from ssplain import SSplainError
-from ssplain.rivals.perturb import SmoothMasks, gaussian_blur, perturb, pyramid
+from ssplain.rivals.smooth_masks import SmoothMasks, gaussian_blur, perturb, pyramid
 from tests.explain.small import pictures
 
 

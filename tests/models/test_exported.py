@@ -14,7 +14,7 @@ from torch import nn
 
 from ssplain.errors import SSplainError
 from ssplain.models import LeNet5, load
-from ssplain.models.program import Program, read_program
+from ssplain.models.exported import Program, read_program
 
 DYNAMIC = ({0: torch.export.Dim("n")},)
 

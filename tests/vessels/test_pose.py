@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
-from ssplain.vessels.plane import as_plane, canonical_pose
+from ssplain.vessels.pose import as_plane, canonical_pose
 
 small = arrays(
     np.float64,

@@ -15,7 +15,7 @@ from scipy.ndimage import gaussian_filter, map_coordinates, spline_filter
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import KDTree
 
-from ssplain.vessels.plane import Plane
+from ssplain.vessels.pose import Plane
 from ssplain.vessels.skeleton import Centreline
 
 FINEST = 1.5  # px: a finer density has ridges along the pixel grid

@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial import KDTree
 
 from ssplain.vessels import trace
-from ssplain.vessels.principal import principal_curve, project
+from ssplain.vessels.principal_curve import principal_curve, project
 from ssplain.vessels.skeleton import skeletonise
 
 
