@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from ssplain import bench, data, explain, fundus, metrics, models, prox, report, solve, vessels
     from ssplain.errors import SSplainError
     from ssplain.explain import Explanation, SSplain, preset
+    from ssplain.reading import Reading, read
 
 _HOMES = {
     "Explanation": "ssplain.explain",
     "SSplain": "ssplain.explain",
     "SSplainError": "ssplain.errors",
     "preset": "ssplain.explain",
+    "Reading": "ssplain.reading",
+    "read": "ssplain.reading",
 }
 _ROOMS = (
     "bench",
@@ -34,6 +37,7 @@ _ROOMS = (
 
 __all__ = [
     "Explanation",
+    "Reading",
     "SSplain",
     "SSplainError",
     "__version__",
@@ -45,6 +49,7 @@ __all__ = [
     "models",
     "preset",
     "prox",
+    "read",
     "report",
     "solve",
     "vessels",

@@ -12,6 +12,7 @@ from ssplain.cli.demo import demo
 from ssplain.cli.evaluate import evaluate
 from ssplain.cli.explain import explain
 from ssplain.cli.jobs import jobs
+from ssplain.cli.read import read
 from ssplain.cli.report import report
 from ssplain.cli.reproduce import reproduce
 from ssplain.cli.serve import serve
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 for command in (
     demo,
+    read,
     explain,
     jobs,
     compare,

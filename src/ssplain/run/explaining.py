@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ssplain.data import read_any, resize, size_of
+from ssplain.data.kind import refuse_photograph
 from ssplain.errors import SSplainError
 from ssplain.explain import PRESETS, Explanation, SSplain, preset
 from ssplain.explain.inputs import find_support, start_mask
@@ -124,6 +125,8 @@ class ExplainingWorker:
         image = read_any(item.path, item.page)
         if self.card is not None:
             if len(image) != 1 and self.card.channels == 1:
+                if self.card.dataset == "rop":
+                    refuse_photograph(image, self.card.name)
                 raise SSplainError(
                     f"{item.given} is in colour and {self.card.name} takes grey images; convert it "
                     "to grey first."

@@ -1,0 +1,259 @@
+"""From an eye to an explained grade: `ssplain.read`."""
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ssplain.errors import SSplainError
+from ssplain.explain import Explanation, SSplain, preset
+from ssplain.models import ModelCard, card, fold_batch_norm, load
+from ssplain.progress import Progress
+from ssplain.reading.frame import Frame
+from ssplain.reading.image import Picture, Seen, look, open_image
+from ssplain.reading.opinion import DISC, GRADES, Opinion, SecondOpinion, ask, second_opinion
+from ssplain.reading.quadrants import (
+    PLACES,
+    Quadrant,
+    Side,
+    check_eye,
+    measure,
+    quadrant_map,
+    quadrant_name,
+    shares,
+)
+from ssplain.reading.stability import Stability, changes
+from ssplain.vessels import trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXPLAINER = "ssplain-ranking"
+_STEPS = 5
+_SHORT = 1.0  # sides of the picture: with less length of vessels a grade rests on little
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """An eye that was read. A research tool: no diagnosis.
+
+    Attributes:
+        probabilities: (3,) of Normal, Pre-plus and Plus, by the network.
+        grade: the most probable of them.
+        severity: from 1 to 9, by the network.
+        second_opinion: what the measured vessels alone say.
+        vessels: (H, W) in [0, 1], exactly 0 where there is no vessel.
+        disc: row, column and radius in px; None if there is none in view.
+        quadrants: the four around the disc, or around the middle of the field without one.
+        explanation: which pixels of the network's picture the grade rests on.
+        stability: how far grade and severity move under small changes of the picture.
+        warnings: what a reader should know, in sentences.
+        relevance: (H, W) the explanation's mask, laid back on the picture.
+        picture: what was given, (H, W, 3) for a photograph, (H, W) for segmented vessels.
+        eye: left or right; None if that is not known.
+        centre: row and column that part the quadrants.
+        model: the network's name.
+    """
+
+    probabilities: NDArray[np.float64]
+    grade: str
+    severity: float
+    second_opinion: SecondOpinion
+    vessels: Picture
+    disc: tuple[float, float, float] | None
+    quadrants: tuple[Quadrant, ...]
+    explanation: Explanation
+    stability: Stability
+    warnings: tuple[str, ...]
+    relevance: Picture
+    picture: Picture
+    eye: Side | None
+    centre: tuple[float, float]
+    model: str
+
+
+def read(
+    source: "str | Path | NDArray[Any] | torch.Tensor",
+    *,
+    eye: str | None = None,
+    disc: tuple[float, float, float] | None = None,
+    model: str = "googlenet-rop",
+    progress: Progress | None = None,
+) -> Reading:
+    """Read an eye: vessels, disc, quadrants, grade, explanation, and how firm all that is.
+
+    Args:
+        source: a file, or an array or tensor of shape (H, W), (H, W, 3) or (3, H, W), bytes or in
+            [0, 1]: a colour photograph of the fundus, or vessels segmented already, bright on
+            black, which are taken as they are.
+        eye: "left" or "right", which tells nasal from temporal.
+        disc: row, column and radius of the optic disc in px, if it is known.
+        model: the network that grades, by name or folder; its classes are Normal, Pre-plus, Plus.
+        progress: told how far it is.
+
+    Raises:
+        SSplainError: If it is no eye that can be read.
+
+    Example:
+        >>> from ssplain.data import bundled
+        >>> found = read(bundled("rop")[0][0])  # doctest: +SKIP
+        >>> found.grade, found.severity, found.quadrants[0].name  # doctest: +SKIP
+    """
+    return Reader.of(model).read(open_image(source), eye=eye, disc=disc, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """A network that grades eyes, with its explainer.
+
+    Attributes:
+        name: of the network.
+        network: gives three logits.
+        size: side of the square that it takes.
+        explainer: explains its grades.
+    """
+
+    name: str
+    network: torch.nn.Module
+    size: int
+    explainer: SSplain
+
+    @staticmethod
+    @lru_cache(maxsize=2)
+    def of(model: str) -> "Reader":
+        """Load a network once."""
+        about = card(model)
+        _check_card(about)
+        network = fold_batch_norm(load(model))
+        explainer = SSplain(network, **preset("rop", "ranking"))
+        return Reader(model, network, about.size[0], explainer)
+
+    def read(
+        self,
+        image: torch.Tensor,
+        *,
+        eye: str | None = None,
+        disc: tuple[float, float, float] | None = None,
+        progress: Progress | None = None,
+    ) -> Reading:
+        """Read an image `(C, H, W)` in [0, 1]; the same image gives the same reading."""
+
+        def tell(step: int, what: str) -> None:
+            if progress is not None:
+                progress(step, _STEPS, what)
+
+        side = check_eye(eye)
+        tell(0, "finding vessels")
+        seen = look(image, disc)
+        tell(1, "measuring vessels")
+        shape = (seen.vessels.shape[0], seen.vessels.shape[1])
+        frame = Frame.around(shape, seen.centre, seen.side, self.size)
+        tree = trace(seen.vessels, disc=seen.disc, threshold=0.0)
+        if not tree.branches:
+            raise SSplainError("No vessels were found; there is nothing to read.")
+        picture = frame.to_network(seen.vessels)
+        # at the resolution of the simulated eyes that the formula comes from
+        unit = DISC * frame.side if seen.disc is None else 2 * seen.disc[2]
+        coarse = trace(picture, threshold=0.0)
+        second = second_opinion(coarse, unit * frame.size / frame.side)
+        tell(2, "grading")
+        (whole,) = ask(self.network, [picture])
+        stability = self._stability(seen, frame, whole)
+        tell(3, "explaining")
+        explanation = self.explainer.explain(picture[None])
+        relevance = frame.to_image(explanation.mask[0, 0]) * (seen.vessels > 0)
+        tell(4, "quadrants")
+        centre = seen.centre if seen.disc is None else seen.disc[:2]
+        places = quadrant_map(frame.shape, (centre[0], centre[1]))
+        vessels = measure(tree, places, seen.disc)
+        parts = self._what_if(seen, frame, places)
+        split = shares(seen.vessels, places), shares(relevance, places)
+        quadrants = tuple(map(partial(_quadrant, side), PLACES, vessels, *split, *parts))
+        tell(_STEPS, "done")
+        return Reading(
+            probabilities=np.array(whole.probabilities),
+            grade=whole.grade,
+            severity=whole.severity,
+            second_opinion=second,
+            vessels=seen.vessels,
+            disc=seen.disc,
+            quadrants=quadrants,
+            explanation=explanation,
+            stability=stability,
+            warnings=(
+                *seen.warnings,
+                *_doubts(whole, second, stability),
+                *_gaps(seen, side, sum(branch.length for branch in tree.branches)),
+            ),
+            relevance=relevance,
+            picture=seen.picture,
+            eye=side,
+            centre=(float(centre[0]), float(centre[1])),
+            model=self.name,
+        )
+
+    def _stability(self, seen: Seen, frame: Frame, whole: Opinion) -> Stability:
+        blur = frame.side / frame.size / 2  # half a pixel of what the network sees
+        changed = changes(seen.picture, blur)
+        pictures = [frame.to_network(seen.again(picture)) for picture in changed.values()]
+        return Stability.of(whole, dict(zip(changed, ask(self.network, pictures), strict=True)))
+
+    def _what_if(
+        self, seen: Seen, frame: Frame, places: NDArray[np.intp]
+    ) -> tuple[list[Opinion], list[Opinion]]:
+        """Opinions of the eye without each quadrant, and of each quadrant alone."""
+        removed = [np.where(places == at, 0, seen.vessels) for at in range(len(PLACES))]
+        alone = [np.where(places == at, seen.vessels, 0) for at in range(len(PLACES))]
+        found = ask(self.network, [frame.to_network(part) for part in (*removed, *alone)])
+        return found[: len(PLACES)], found[len(PLACES) :]
+
+
+def _quadrant(eye: Side | None, place: str, *parts: Any) -> Quadrant:  # noqa: ANN401
+    """Put the parts of a quadrant together, in the order of its fields."""
+    return Quadrant(quadrant_name(place, eye), place, *parts)
+
+
+def _check_card(about: ModelCard) -> None:
+    if len(about.classes) != len(GRADES) or about.channels != 1 or about.size[0] != about.size[1]:
+        raise SSplainError(
+            f"{about.name} cannot read eyes: it must take square grey images and know the grades "
+            f"{', '.join(GRADES)}."
+        )
+
+
+def _doubts(whole: Opinion, second: SecondOpinion, stability: Stability) -> list[str]:
+    """What speaks against the grade."""
+    found = []
+    if second.grade in GRADES and abs(GRADES.index(whole.grade) - GRADES.index(second.grade)) > 1:
+        found.append(
+            f"The opinions differ by more than one grade: the network says {whole.grade}, the "
+            f"measured vessels say {second.grade}."
+        )
+    if not stability.steady:
+        others = sorted({o.grade for o in stability.opinions.values()} - {whole.grade})
+        found.append(
+            f"The grade is not firm: small changes of the picture make it {' or '.join(others)} "
+            f"(severity {stability.lowest:.1f} to {stability.highest:.1f})."
+        )
+    return found
+
+
+def _gaps(seen: Seen, eye: Side | None, length: float) -> list[str]:
+    """What is missing, and what that means."""
+    found = []
+    if length < _SHORT * max(seen.vessels.shape):
+        found.append(f"Only {length:.0f} px of vessels were found; the grade rests on little.")
+    if seen.disc is None:
+        found.append(
+            "No optic disc is known: quadrants are around the middle of the field, and calibre is "
+            "not given in disc diameters; the second opinion takes a disc of usual size."
+        )
+    if eye is None:
+        found.append(
+            "Whether it is a left or a right eye is not known: quadrants are named by their place "
+            "in the picture, not as nasal and temporal."
+        )
+    return found

@@ -1,0 +1,54 @@
+"""What can be seen in a photograph: field, vessels, disc, quality."""
+
+import numpy as np
+import torch
+
+from ssplain.errors import SSplainError
+from ssplain.fundus import field, find_disc, quality, segment
+from ssplain.fundus.photo import as_photo, resized
+from ssplain.reading.image import Picture, Seen
+
+LARGEST = 1200  # px of a side: the networks look at 640 px of the field, more only costs time
+
+
+def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> Seen:
+    """See what a photograph `(3, H, W)` in [0, 1] shows.
+
+    Args:
+        image: the photograph.
+        disc: row, column and radius of the optic disc in px, if it is known; found otherwise.
+
+    Raises:
+        SSplainError: If it is no photograph of a fundus.
+    """
+    photo, warnings = as_photo(image), []
+    height, width = photo.shape[:2]
+    shrink = min(1.0, LARGEST / max(height, width))
+    if shrink < 1:
+        photo = resized(photo, (round(height * shrink), round(width * shrink)))
+        disc = None if disc is None else (disc[0] * shrink, disc[1] * shrink, disc[2] * shrink)
+        warnings.append(
+            f"The photograph of {width} x {height} px was reduced to {photo.shape[1]} x "
+            f"{photo.shape[0]}; all pixels given are those of the reduced one."
+        )
+    vessels = segment(photo)
+    judged = quality(photo, vessels)
+    if not judged.fundus:
+        raise SSplainError(f"It cannot be read: {'; '.join(judged.reasons)}.")
+    warnings += [f"The photograph is {reason}." for reason in judged.reasons]
+    if not (vessels > 0).any():
+        raise SSplainError("No vessels were found in the photograph; there is nothing to read.")
+    seen = field(photo)
+    return Seen(
+        picture=photo,
+        vessels=vessels.astype(np.float32),
+        disc=find_disc(photo) if disc is None else disc,
+        centre=(seen.row, seen.column),
+        side=2 * seen.radius if seen.bounded else float(max(photo.shape[:2])),
+        warnings=tuple(warnings),
+        again=_segment,
+    )
+
+
+def _segment(photo: Picture) -> Picture:
+    return segment(photo).astype(np.float32)

@@ -1,0 +1,120 @@
+"""An eye that was read, as pictures and as one self-contained page."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from matplotlib import colormaps
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from ssplain.reading import Reading
+from ssplain.reading.table import NOTICE, as_json
+from ssplain.report.page import asset, data_url
+from ssplain.report.render import Picture, png_bytes
+
+_WIDEST = 720  # px of a picture on the page
+_LINE = (255, 255, 255)
+
+
+def reading_files(reading: Reading, name: str) -> dict[str, bytes]:
+    """The files of one eye: `eye.html`, `reading.json`, `vessels.png` and `explanation.png`.
+
+    Args:
+        reading: what was read.
+        name: of the image, for the page's title.
+    """
+    drawn = {"vessels.png": png_bytes(vessel_picture(reading))}
+    drawn["explanation.png"] = png_bytes(explanation_picture(reading))
+    numbers = json.dumps(as_json(reading), indent=1, allow_nan=False).encode()
+    return drawn | {"reading.json": numbers, "eye.html": reading_page(reading, name).encode()}
+
+
+def reading_page(reading: Reading, name: str) -> str:
+    """One page that needs no network: grade, pictures, quadrants, how firm it is."""
+    shown = {
+        "given": _given(reading),
+        "vessels": vessel_picture(reading),
+        "explanation": explanation_picture(reading),
+    }
+    page: str = _template().render(
+        name=name,
+        notice=NOTICE,
+        style=Markup(asset("page.css") + asset("reading.css")),  # noqa: S704 - our own files
+        pictures={key: data_url(png_bytes(_small(p)), "image/png") for key, p in shown.items()},
+        reading=as_json(reading),
+    )
+    return page
+
+
+def vessel_picture(reading: Reading) -> Picture:
+    """The vessels that were found, with the disc and the lines that part the quadrants."""
+    grey = np.repeat(_bytes(reading.vessels)[..., None], 3, axis=2)
+    return _lines(grey, reading)
+
+
+def explanation_picture(reading: Reading) -> Picture:
+    """The picture dimmed, with the explanation over it, stronger where more rests on it."""
+    under = _given(reading).astype(np.float64) / 255 * 0.55
+    top = float(reading.relevance.max()) or 1.0
+    strength = np.sqrt(reading.relevance / top)[..., None]
+    colours = colormaps["inferno"](0.45 + 0.5 * strength[..., 0])[..., :3]
+    return _lines(_bytes(under * (1 - strength) + colours * strength), reading)
+
+
+def _given(reading: Reading) -> Picture:
+    shown = _bytes(reading.picture)
+    return np.repeat(shown[..., None], 3, axis=2) if shown.ndim == 2 else shown
+
+
+def _lines(picture: Picture, reading: Reading) -> Picture:
+    """Draw the disc and the lines that part the quadrants."""
+    image = Image.fromarray(picture)
+    pen = ImageDraw.Draw(image)
+    (row, column), (height, width) = reading.centre, picture.shape[:2]
+    dash = max(4, width // 80)
+    for at in range(0, width, 2 * dash):
+        pen.line([(at, row), (at + dash, row)], fill=_LINE)
+    for at in range(0, height, 2 * dash):
+        pen.line([(column, at), (column, at + dash)], fill=_LINE)
+    if reading.disc is not None:
+        y, x, radius = reading.disc
+        pen.ellipse([x - radius, y - radius, x + radius, y + radius], outline=(120, 220, 255))
+    drawn: Picture = np.asarray(image)
+    return drawn
+
+
+def _small(picture: Picture) -> Picture:
+    image = Image.fromarray(picture)
+    image.thumbnail((_WIDEST, _WIDEST))
+    small: Picture = np.asarray(image)
+    return small
+
+
+def _bytes(values: NDArray[np.floating]) -> Picture:
+    shown: Picture = np.rint(255 * np.clip(values, 0, 1)).astype(np.uint8)
+    return shown
+
+
+@cache
+def _template() -> Any:  # noqa: ANN401 - jinja2 types its templates loosely
+    home = Path(__file__).parent
+    room = Environment(
+        loader=FileSystemLoader(home), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    room.filters["number"] = _number
+    room.filters["percent"] = lambda value: "-" if value is None else f"{value:.0%}"
+    return room.get_template("reading.html")
+
+
+def _number(value: float | None, digits: int = 1) -> str:
+    """A number for the page, or a dash.
+
+    >>> _number(1.234, 2), _number(None)
+    ('1.23', '-')
+    """
+    return "-" if value is None else f"{value:.{digits}f}"
