@@ -1,10 +1,18 @@
 """Tests of what disease does to vessels."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from ssplain.simulate.disease import QUADRANTS, draw_severity, plant, quadrant_of
-from ssplain.simulate.tree import Array, Course, Kind
+from ssplain.simulate.anatomy import Array
+from ssplain.simulate.disease import AMOUNTS, QUADRANTS, Disease, draw_disease, plant, quadrant_of
+from ssplain.simulate.tree import Course, Kind
+
+ILL = Disease(
+    amount=1.0, quadrants=np.ones(4), wavelength=14.0, veins=0.5, dilation=0.3, reach=100.0
+)
 
 
 def _line(angle: float, length: int = 60) -> Array:
@@ -12,12 +20,18 @@ def _line(angle: float, length: int = 60) -> Array:
     return along[:, None] * (np.cos(angle), np.sin(angle))
 
 
-def _plant(kind: Kind, severity: float, length: int = 60) -> tuple[Array, Array]:
+def _plant(kind: Kind, disease: Disease, length: int = 60, seed: int = 0) -> tuple[Array, Array]:
     course = Course(_line(0.7, length), kind, -1, 0, 0, 2.0)
-    rng = np.random.default_rng(0)
     width = np.full(len(course.points), 2.0)
-    points, widths, _ = plant(rng, [course], [width], np.full(4, severity), 1.0)
+    points, widths, _ = plant(np.random.default_rng(seed), [course], [width], disease, 1.0)
     return points[0] - course.points, widths[0]
+
+
+def _swing(kind: Kind, amount: float) -> float:
+    """Largest displacement that disease adds, in pixels."""
+    calm, _ = _plant(kind, replace(ILL, amount=0.0))
+    wound, _ = _plant(kind, replace(ILL, amount=amount))
+    return float(np.hypot(*(wound - calm).T).max())
 
 
 @pytest.mark.parametrize(
@@ -33,55 +47,86 @@ def test_quadrants_are_named_as_seen_from_the_disc(angle: float, name: str) -> N
     assert QUADRANTS[quadrant_of(_line(angle))] == name
 
 
-def test_classes_differ_in_severity_but_overlap_at_their_borders() -> None:
-    rng = np.random.default_rng(0)
-    drawn = np.array([[draw_severity(rng, label) for label in range(3)] for _ in range(600)])
-    worst, mean = drawn.max(axis=2), drawn.mean(axis=2)
-    assert (worst[:, 0] < worst[:, 1]).mean() > 0.99
-    assert (worst[:, 1] < worst[:, 2]).mean() > 0.99
-    assert mean[:, 0].max() > mean[:, 1].min()
-    assert mean[:, 1].max() > mean[:, 2].min()
+def test_grades_differ_in_amount_and_in_nothing_else() -> None:
+    for seed in range(50):
+        eyes = [draw_disease(np.random.default_rng(seed), label) for label in range(3)]
+        for eye, (least, most) in zip(eyes, AMOUNTS, strict=True):
+            assert least <= eye.amount <= most
+            same = replace(eye, amount=0.0, quadrants=np.zeros(4))
+            assert same == replace(eyes[0], amount=0.0, quadrants=same.quadrants)
+            np.testing.assert_array_equal(eye.quadrants, eyes[0].quadrants)
+    assert all(below[1] < above[0] for below, above in pairwise(AMOUNTS))
 
 
-def test_plus_disease_affects_all_quadrants_and_pre_plus_at_least_three() -> None:
+def test_an_amount_asked_for_takes_the_place_of_the_drawn_one() -> None:
+    drawn, asked = (draw_disease(np.random.default_rng(4), 2, amount) for amount in (None, 0.3))
+    assert asked.amount == 0.3
+    assert (asked.wavelength, asked.reach) == (drawn.wavelength, drawn.reach)
+
+
+def test_disease_is_in_at_least_three_quadrants_and_dilation_in_half_of_the_eyes() -> None:
     rng = np.random.default_rng(1)
-    for label, least in ((1, 3), (2, 4)):
-        affected = [(draw_severity(rng, label) > 0.2).sum() for _ in range(100)]
-        assert min(affected) == least
-        assert max(affected) == 4
+    eyes = [draw_disease(rng, 2) for _ in range(400)]
+    affected = [(eye.quadrants > 0.8).sum() for eye in eyes]
+    assert (min(affected), max(affected)) == (3, 4)
+    assert np.mean([eye.dilation > 0 for eye in eyes]) == pytest.approx(0.5, abs=0.08)
 
 
-def test_arteries_bend_in_proportion_to_severity() -> None:
-    calm, _ = _plant("artery", 0.0)
-    mild, narrow = _plant("artery", 0.5)
-    strong, same = _plant("artery", 1.0)
-    swing = [np.hypot(*shift.T).max() for shift in (calm, mild, strong)]
-    assert swing[0] < 0.8
-    assert swing[2] - swing[0] == pytest.approx(2 * (swing[1] - swing[0]), rel=0.05)
-    np.testing.assert_array_equal(narrow, same)
+def test_vessels_wind_in_proportion_to_the_amount_and_arteries_more_than_veins() -> None:
+    assert _swing("artery", 1.0) == pytest.approx(2 * _swing("artery", 0.5), rel=1e-6)
+    assert _swing("vein", 1.0) == pytest.approx(0.5 * _swing("artery", 1.0), rel=1e-6)
+    assert 0.5 < _swing("artery", 1.0) < 1.7  # half a wavelength of 14 px at a slope of 0.58
 
 
-def test_wiggles_are_sideways_and_start_at_nothing() -> None:
-    shift, _ = _plant("artery", 1.0)
+def test_windings_are_sideways_and_start_at_nothing() -> None:
+    shift, _ = _plant("artery", ILL)
     np.testing.assert_allclose(shift @ (np.cos(0.7), np.sin(0.7)), 0, atol=1e-9)
     np.testing.assert_array_equal(shift[0], 0)
 
 
-def test_veins_widen_but_keep_their_course() -> None:
-    calm, narrow = _plant("vein", 0.0)
-    same, wide = _plant("vein", 1.0)
-    np.testing.assert_array_equal(calm, same)
-    ratio = wide / narrow
-    assert ratio.min() > 1.4
-    assert np.ptp(ratio) < 1e-9
+def test_windings_have_about_the_wavelength_asked_for_and_are_irregular() -> None:
+    crossings = []
+    for seed in range(20):
+        calm, _ = _plant("artery", replace(ILL, amount=0.0), 160, seed)
+        wound, _ = _plant("artery", replace(ILL, reach=400.0), 160, seed)
+        side = (wound - calm) @ (-np.sin(0.7), np.cos(0.7))
+        crossings.append(np.diff(np.flatnonzero(np.diff(np.sign(side[1:])))))
+    halves = np.concatenate(crossings)
+    assert 5 < np.median(halves) < 9  # half of 14
+    assert np.std(halves) > 1.5
+
+
+def test_veins_widen_where_the_eye_has_dilation_and_arteries_half_as_much() -> None:
+    for kind, factor in (("vein", 1.0), ("artery", 0.5)):
+        _, narrow = _plant(kind, replace(ILL, dilation=0.0))  # type: ignore[arg-type]
+        _, wide = _plant(kind, ILL)  # type: ignore[arg-type]
+        ratio = wide / narrow
+        assert 1 + 0.6 * factor * 0.3 < ratio.max() <= 1 + 1.15 * factor * 0.3
+        _, healthy = _plant(kind, replace(ILL, amount=0.0))  # type: ignore[arg-type]
+        np.testing.assert_allclose(healthy, narrow)
 
 
 def test_disease_fades_towards_the_periphery() -> None:
-    _, narrow = _plant("vein", 0.0, length=130)
-    _, wide = _plant("vein", 1.0, length=130)
-    ratio = wide / narrow
-    assert ratio[0] > 1.4
-    assert ratio[-1] == pytest.approx(1, abs=1e-3)  # 130 px from the disc
+    largest = 0.0
+    for seed in range(5):
+        calm, _ = _plant("artery", replace(ILL, amount=0.0, reach=60.0), 160, seed)
+        wound, _ = _plant("artery", replace(ILL, reach=60.0), 160, seed)
+        added = np.hypot(*(wound - calm).T)
+        largest = max(largest, added[:60].max())
+        assert added[90:].max() < 1e-9  # beyond 85 px from the disc
+    assert largest > 0.5
+
+
+def test_what_is_planted_is_written_down_where_it_is() -> None:
+    course = Course(_line(0.7, 160), "artery", -1, 0, 0, 2.0)
+    rng = np.random.default_rng(0)
+    _, _, (found,) = plant(rng, [course], [np.full(155, 2.0)], replace(ILL, reach=60.0), 1.0)
+    assert found.diseased
+    assert found.severity == found.strength.max()
+    assert not found.strength[90:].any()
+    assert (found.strength[found.strength > 0] > 0.2).all()
+    _, _, (well,) = plant(rng, [course], [np.full(155, 2.0)], replace(ILL, amount=0.1), 1.0)
+    assert not well.diseased
 
 
 def test_branches_follow_the_vessel_they_leave() -> None:
@@ -89,6 +134,5 @@ def test_branches_follow_the_vessel_they_leave() -> None:
     start = trunk.points[30]
     side = Course(start + _line(1.6, 40) - _line(1.6, 40)[0], "artery", 0, 30, 1, 0.7)
     widths = [np.full(len(c.points), 2.0) for c in (trunk, side)]
-    points, _, findings = plant(np.random.default_rng(2), [trunk, side], widths, np.ones(4), 1.0)
+    points, _, _ = plant(np.random.default_rng(2), [trunk, side], widths, ILL, 1.0)
     np.testing.assert_allclose(points[1][0], points[0][30])
-    assert findings[0].diseased

@@ -1,15 +1,24 @@
 """Tests of whole simulated images and their truth."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ssplain.errors import SSplainError
 from ssplain.simulate import disease as simulate_disease
 from ssplain.simulate.eye import SimulatedFundus, simulate
+from ssplain.simulate.report import brightness
 
 FUNDI = [simulate(seed=5, index=i) for i in range(18)]
+MORE = [simulate(seed=6, index=i) for i in range(42)]
 
 
 @pytest.fixture(params=range(0, 18, 4))
@@ -30,17 +39,14 @@ def test_values_are_whole_bytes_so_that_files_keep_them(fundus: SimulatedFundus)
     stored = np.rint(255 * fundus.image).astype(np.uint8)
     np.testing.assert_array_equal(stored.astype(np.float32) / 255, fundus.image)
     assert fundus.image.dtype == np.float32
-    assert 0.9 < fundus.image.max() <= 1
-
-
-def test_vessels_stay_inside_a_round_field_of_view(fundus: SimulatedFundus) -> None:
-    row, column = np.nonzero(fundus.image)
-    assert np.hypot(row - 111.5, column - 111.5).max() < 110
+    assert 0.2 < fundus.image.max() <= 1
 
 
 def test_truth_lies_on_the_vessels_and_nowhere_else(fundus: SimulatedFundus) -> None:
-    np.testing.assert_array_equal(fundus.branch_ids >= 0, fundus.image > 0)
-    assert (fundus.relevance[fundus.image == 0] == 0).all()
+    assert (fundus.image[fundus.branch_ids >= 0] > 0).all()
+    clutter = (fundus.branch_ids < 0) & (fundus.image > 0)
+    assert clutter.sum() < 0.2 * (fundus.image > 0).sum()
+    assert (fundus.relevance[fundus.branch_ids < 0] == 0).all()
     relevant = np.unique(fundus.branch_ids[fundus.relevance > 0])
     assert all(fundus.branches[i].diseased for i in relevant)
 
@@ -49,9 +55,10 @@ def test_maps_say_how_wide_and_bent_the_vessels_are() -> None:
     """The mean over the pixels of a vessel is about that over its samples."""
     pairs = []
     for fundus in FUNDI:
-        assert not fundus.width[fundus.image == 0].any()
-        assert not fundus.curvature[fundus.image == 0].any()
-        assert fundus.width[fundus.image > 0].min() >= np.float32(1.1)
+        drawn = fundus.branch_ids >= 0
+        assert not fundus.width[~drawn].any()
+        assert not fundus.curvature[~drawn].any()
+        assert fundus.width[drawn].min() >= np.float32(1.1)
         for index, branch in enumerate(fundus.branches):
             own = fundus.branch_ids == index
             if own.sum() > branch.length * branch.width:  # little is hidden, or out of view
@@ -71,27 +78,60 @@ def test_dilation_is_what_the_same_eye_without_it_lacks(
     index: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fundus = FUNDI[index]
-    monkeypatch.setattr(simulate_disease, "_DILATION", 0.0)
+    monkeypatch.setattr(simulate_disease, "_DILATION", (0.0, 0.0))
     twin = simulate(seed=5, index=index)
     both = (fundus.branch_ids == twin.branch_ids) & (twin.width > 0)
     assert both.sum() > 0.7 * (fundus.width > 0).sum()
     ratio = fundus.width[both] / twin.width[both]
     # a few pixels belong to another place along the same vessel once it is wider
-    assert np.isclose(fundus.dilation[both], ratio, rtol=1e-5).mean() > 0.98
-    assert np.ptp(ratio) > 0.5 or fundus.label < 2
+    assert np.isclose(fundus.dilation[both], ratio, rtol=1e-5).mean() > 0.95
     assert np.array_equal(fundus.dilation > 0, fundus.width > 0)
 
 
-def test_only_arteries_bend_and_only_veins_widen_by_disease(fundus: SimulatedFundus) -> None:
+def test_branches_say_what_was_planted(fundus: SimulatedFundus) -> None:
     for branch in fundus.branches:
         assert branch.dilation >= 1
-        if branch.kind == "artery":
-            assert branch.dilation == 1
-        else:
-            assert branch.amplitude < 0.6  # the natural sway
         assert branch.diseased == (branch.severity > 0)
         assert branch.tortuosity >= 1
         assert branch.parent < len(fundus.branches)
+
+
+def test_without_disease_the_eye_is_the_same_in_all_else() -> None:
+    for index in (2, 5, 8):
+        ill, well = simulate(5, index), simulate(5, index, amount=0)
+        assert (ill.label, well.amount, ill.eye) == (well.label, 0, well.eye)
+        assert not well.relevance.any()
+        assert len(ill.branches) == len(well.branches)
+        for sick, sound in zip(ill.branches, well.branches, strict=True):
+            assert (sick.kind, sick.parent, sick.wavelength) == (
+                sound.kind,
+                sound.parent,
+                sound.wavelength,
+            )
+            assert sick.length > 0.9 * sound.length  # a twig may start where it is nearer
+        # clutter and the light of the vessels are the same: brightness says nothing
+        assert ill.image.max() == pytest.approx(well.image.max(), abs=0.08)
+        lit = [float(fundus.image[fundus.image > 0].mean()) for fundus in (ill, well)]
+        assert lit[0] == pytest.approx(lit[1], rel=0.12)
+
+
+def test_the_amount_sets_the_label_and_the_windings() -> None:
+    for label in range(3):
+        assert simulate(5, label).amount == pytest.approx((0.05, 0.55, 1.3)[label], abs=0.31)
+    bends = [
+        np.mean([branch.curvature for branch in simulate(5, 3, amount=amount).branches])
+        for amount in (0.0, 0.5, 1.0, 1.5)
+    ]
+    assert all(below < above for below, above in pairwise(bends))
+
+
+def test_six_statistics_of_brightness_do_not_tell_the_grade() -> None:
+    """A classifier must not be able to grade an eye by how bright or full it is."""
+    rows = [brightness(fundus.image) for fundus in FUNDI + MORE]
+    labels = [fundus.label for fundus in FUNDI + MORE]
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    told = cross_val_predict(model, np.array(rows), labels, cv=5)
+    assert balanced_accuracy_score(labels, told) < 0.55
 
 
 def test_every_branch_has_the_kind_of_its_parent_one_generation_on(fundus: SimulatedFundus) -> None:
@@ -104,37 +144,28 @@ def test_every_branch_has_the_kind_of_its_parent_one_generation_on(fundus: Simul
 
 
 def test_severity_rises_from_class_to_class() -> None:
-    def mean(label: int, name: str, kind: str) -> float:
-        values = [
-            getattr(branch, name)
-            for fundus in FUNDI[label::3]
-            for branch in fundus.branches
-            if branch.kind == kind and branch.generation == 0
-        ]
+    def mean(label: int, name: str) -> float:
+        values = [getattr(b, name) for fundus in FUNDI[label::3] for b in fundus.branches]
         return float(np.mean(values))
 
-    for name, kind in (("curvature", "artery"), ("amplitude", "artery"), ("width", "vein")):
-        normal, pre_plus, plus = (mean(label, name, kind) for label in range(3))
+    for name in ("curvature", "amplitude", "tortuosity"):
+        normal, pre_plus, plus = (mean(label, name) for label in range(3))
         assert normal < pre_plus < plus
     assert all(not f.relevance.any() for f in FUNDI[::3])
     assert all(f.relevance.any() for f in FUNDI if f.label)
 
 
-def test_the_share_of_vessels_is_realistic_and_overlaps_between_classes() -> None:
-    shares = np.array([(f.image > 0).mean() for f in FUNDI]).reshape(-1, 3)
-    assert shares.min() > 0.03
-    assert shares.max() < 0.13
-    # The densest normal eye has more vessel than the sparsest eye with plus disease.
-    assert shares[:, 0].max() > shares[:, 2].min()
-
-
-def test_the_disc_is_nasal_and_the_macula_is_free() -> None:
-    for fundus in FUNDI:
-        roots = [i for i, branch in enumerate(fundus.branches) if branch.generation == 0]
-        row, column = np.nonzero(np.isin(fundus.branch_ids, roots))
-        bright = fundus.image[row, column] > 0.9
-        side = np.median(column[bright]) - 111.5  # wide trunks are near the disc
-        assert side > 0 if fundus.eye == "right" else side < 0
+def test_number_of_vessels_and_light_spread_widely_in_every_grade() -> None:
+    """The densest, brightest normal eye has more of it than the sparsest, dimmest plus eye."""
+    eyes = FUNDI + MORE
+    for measure in (
+        [(f.image > 0).mean() for f in eyes],
+        [f.image[f.image > 0].mean() for f in eyes],
+        [len(f.branches) for f in eyes],
+    ):
+        by_grade = np.array(measure).reshape(-1, 3)
+        assert by_grade[:, 0].max() > 1.5 * by_grade[:, 2].min()
+        assert by_grade[:, 2].max() > 1.5 * by_grade[:, 0].min()
 
 
 @settings(max_examples=6, deadline=None)
@@ -142,8 +173,8 @@ def test_the_disc_is_nasal_and_the_macula_is_free() -> None:
 def test_any_seed_gives_an_eye(seed: int, index: int, label: int) -> None:
     fundus = simulate(seed, index, label)
     assert fundus.label == label
-    assert 0.02 < (fundus.image > 0).mean() < 0.16
-    assert len(fundus.branches) >= 8
+    assert 0.003 < (fundus.image > 0).mean() < 0.25
+    assert len(fundus.branches) >= 1
     assert np.isfinite(fundus.image).all()
 
 

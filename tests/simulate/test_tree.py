@@ -1,13 +1,15 @@
 """Tests of the anatomy of simulated trees."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial import cKDTree
 
-from ssplain.simulate.tree import Course, Eye, calibre, draw_eye, grow_tree
+from ssplain.simulate.anatomy import Eye, draw_eye
+from ssplain.simulate.tree import Course, calibre, grow_tree
 
 EYE = Eye(zoom=1, fovea=(48, -4), flat=120, field=(40, 0), radius=105, spacing=40)
 
@@ -44,7 +46,8 @@ def test_children_start_on_their_parents() -> None:
 def test_courses_stay_in_view_and_out_of_the_avascular_zone() -> None:
     for eye, courses in TREES:
         points = np.concatenate([course.points for course in courses])
-        assert np.hypot(*(points - eye.field).T).max() < eye.radius
+        out_of_view = np.hypot(*(points - eye.field).T) >= eye.radius
+        assert np.hypot(*points[out_of_view].T).max(initial=0) < 50 * eye.zoom  # beside the disc
         assert np.hypot(*(points - eye.fovea).T).min() > 12 * eye.zoom
 
 
@@ -92,3 +95,29 @@ def test_widths_taper_towards_the_end() -> None:
             assert width[-1] < width[0]
             if course.parent >= 0:
                 assert width[0] < widths[course.parent][course.attach]
+
+
+def test_known_courses_stay_and_get_side_branches() -> None:
+    rng = np.random.default_rng(3)
+    known = grow_tree(rng, EYE)[:4]
+    assert [course.generation for course in known] == [0] * 4
+    more = grow_tree(rng, EYE, known)
+    assert more[:4] == known
+    assert len(more) > 8
+    assert all(course.parent >= 0 for course in more[4:])
+
+
+def test_the_camera_turns_mirrors_and_squeezes() -> None:
+    point = np.array([[50.0, 20.0]])  # 10 px temporal of the middle of the picture, 20 px above
+    np.testing.assert_allclose(EYE.place(point), [[121.5, 91.5]])
+    np.testing.assert_allclose(replace(EYE, right=True).place(point), [[101.5, 91.5]])
+    np.testing.assert_allclose(replace(EYE, turn=math.pi / 2).place(point), [[131.5, 121.5]])
+    np.testing.assert_allclose(replace(EYE, squeeze=0.5).place(point), [[116.5, 91.5]])
+
+
+def test_what_is_exposed_is_round_and_may_be_cut_off_above_and_below() -> None:
+    seen = EYE.exposed()
+    row, column = np.nonzero(seen)
+    assert np.hypot(row - 111.5, column - 111.5).max() < 105
+    assert seen.sum() == pytest.approx(math.pi * 105**2, rel=0.01)
+    assert replace(EYE, height=100).exposed().any(axis=1).sum() == 100

@@ -7,9 +7,11 @@ import pytest
 import torch
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from torch import nn
+from torch.nn.functional import cross_entropy
 
 from ssplain.errors import SSplainError
 from ssplain.train.checkpoint import Checkpoint
+from ssplain.train.draws import class_balanced, hold_out, shuffled
 from ssplain.train.loop import (
     Settings,
     Step,
@@ -17,10 +19,7 @@ from ssplain.train.loop import (
     _describe,
     accuracy,
     balanced_accuracy,
-    class_balanced,
-    hold_out,
     predict,
-    shuffled,
     train,
 )
 
@@ -38,13 +37,18 @@ def problem(count: int = 60) -> tuple[torch.Tensor, torch.Tensor]:
     return images, images.flatten(1)[:, :3].int().argmax(1)
 
 
-def noise(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return images + 0.1 * torch.randn(images.shape, generator=generator)
+def noisy(
+    model: nn.Module, images: torch.Tensor, rows: torch.Tensor, generator: torch.Generator
+) -> torch.Tensor:
+    """The first images of `hold_out`, learned with noise."""
+    (_, labels), _ = hold_out(problem(), 20, seed=0)
+    noise = 0.1 * torch.randn(images.shape, generator=generator)
+    return cross_entropy(model(images + noise), labels[rows])
 
 
 def run(settings: Settings = SETTINGS, **options: object) -> Trained:
     images, held_out = hold_out(problem(), 20, seed=0)
-    return train(build, images, held_out, settings, augment=noise, **options)  # type: ignore[arg-type]
+    return train(build, images, held_out, settings, lesson=noisy, **options)  # type: ignore[arg-type]
 
 
 def same_weights(first: Trained, second: Trained) -> bool:

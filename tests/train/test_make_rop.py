@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import torch
+from PIL import Image
 from safetensors.torch import load_file
 
 from ssplain.data.simulated import SimulatedROP
 from ssplain.models.card import WEIGHTS, card
 from ssplain.models.googlenet import GoogLeNet
 from ssplain.train.loop import Settings, Step
-from ssplain.train.make_rop import make_rop
+from ssplain.train.make_rop import make_rop, simulated
 from ssplain.train.rop import Stage, judge
 
 COUNTS = {"train": 6, "validation": 3, "test": 6}
@@ -21,7 +23,7 @@ def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_
 
     def make(out: Path) -> float:
         return make_rop(
-            {split: SimulatedROP(split, count).tensors() for split, count in COUNTS.items()},
+            {split: SimulatedROP(split, n).examples()[:2] for split, n in COUNTS.items()},
             tmp_path / "work",
             out,
             name="tiny",
@@ -42,8 +44,28 @@ def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_
     assert weights["fc.weight"].dtype == torch.float16
     model = GoogLeNet(3)
     model.load_state_dict(weights)
-    images, labels = SimulatedROP("test", 6).tensors()
+    images, labels, *_ = SimulatedROP("test", 6).examples()
     assert judge(model, images, labels).balanced_accuracy == reached
     assert make(tmp_path / "two") == reached
     assert len(steps) == 2
     assert card(tmp_path / "two").sha256 == about.sha256
+
+
+def test_simulated_images_of_all_splits_are_kept_and_mixed_with_real_courses(
+    tmp_path: Path,
+) -> None:
+    masks = tmp_path / "masks"
+    masks.mkdir()
+    for i in range(5):
+        mask = 255 * (SimulatedROP("train", i + 1).truth(i).image > 0)
+        Image.fromarray(mask.astype(np.uint8)).save(masks / f"{i}.png")
+    counts = {"train": 9, "validation": 3, "test": 3}
+    images, known = simulated(counts, tmp_path, [masks], workers=1)
+    assert {split: len(labels) for split, (_, labels) in images.items()} == counts
+    assert images["train"][1].tolist() == [0, 1, 2] * 3
+    on_masks = SimulatedROP("train", 3, (masks,)).examples()
+    assert torch.equal(images["train"][0][6:], on_masks.images)
+    assert torch.equal(known.relevance[6:], on_masks.relevance)
+    assert len(known.amounts) == 9
+    again, _ = simulated(counts, tmp_path, [masks], workers=1)
+    assert torch.equal(again["train"][0], images["train"][0])

@@ -29,7 +29,7 @@ def test_a_later_stage_goes_on_from_the_weights_of_the_one_before(
 ) -> None:
     first = Stage(Settings(epochs=1, batch_size=8, lr=1e-3), draws=16)
     still = Stage(
-        Settings(epochs=1, batch_size=8, lr=0.0, weight_decay=0.0, seed=1), shrink=2, draws=16
+        Settings(epochs=1, batch_size=8, lr=0.0, weight_decay=0.0, seed=1), size=16, draws=16
     )
     one = train_rop(images, images, tmp_path / "one", stages=[first])
     two = train_rop(images, images, tmp_path / "two", stages=[first, still])

@@ -47,7 +47,7 @@ def images() -> list[tuple[list[Row], dict[int, Row]]]:
 def veins(images: list[tuple[list[Row], dict[int, Row]]]) -> list[tuple[Row, Row]]:
     """Every vein beside itself, drawn by the same dice without dilation."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulate_disease, "_DILATION", 0.0)
+        patch.setattr(simulate_disease, "_DILATION", (0.0, 0.0))
         twins = [measure(index)[1] for index in range(IMAGES)]
     return [
         (planted[name], twin[name])

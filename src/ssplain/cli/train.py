@@ -11,11 +11,13 @@ import typer
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
-    from ssplain.train.loop import Images, Step
+    from ssplain.train.draws import Images
+    from ssplain.train.lesson import Known
+    from ssplain.train.loop import Step
 
 DATASETS = ("mnist", "fmnist", "rop", "vessels", "disc")
 VALIDATION = 5000
-SIMULATED = {"train": 9000, "validation": 450, "test": 100}
+SIMULATED = {"train": 4500, "validation": 300, "test": 300}
 
 
 def train(
@@ -31,8 +33,11 @@ def train(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder to write the weights and their card to.")],
     trees: Annotated[
-        Path | None,
-        typer.Option(help="rop: folder of vessel masks whose courses the simulation takes."),
+        list[Path] | None,
+        typer.Option(
+            help="rop: folder of vessel masks on whose courses a third of the images is simulated; "
+            "may be given more than once."
+        ),
     ] = None,
     start: Annotated[
         str | None,
@@ -58,14 +63,14 @@ def train(
         _train_rop(
             data,
             out,
-            trees,
+            tuple(trees or ()),
             start=start,
             epochs=epochs,
             seed=seed,
             bfloat16=bfloat16,
             resume=resume,
         )
-    elif trees is not None or start is not None or bfloat16:
+    elif trees or start is not None or bfloat16:
         raise SSplainError(
             f"--trees, --start and --bfloat16 are for rop, not for {dataset}; leave them out."
         )
@@ -84,7 +89,8 @@ def _train_lenet(
 ) -> None:
     from ssplain.data import CLASSES, load
     from ssplain.models import LeNet5, ModelCard, save
-    from ssplain.train.loop import Settings, accuracy, hold_out, predict
+    from ssplain.train.draws import hold_out
+    from ssplain.train.loop import Settings, accuracy, predict
     from ssplain.train.loop import train as fit
 
     images, labels = load(dataset, data, "train")
@@ -122,7 +128,7 @@ def _train_lenet(
 def _train_rop(
     data: Path | None,
     out: Path,
-    trees: Path | None,
+    trees: tuple[Path, ...],
     *,
     start: str | None,
     epochs: int | None,
@@ -144,7 +150,7 @@ def _train_rop(
     work = _prepare(out, resume=resume).parent / "work"
     work.mkdir(exist_ok=True)
     simulated = data is None or str(data) == "simulated"
-    images, origin, refused = (
+    images, known, origin, refused = (
         _simulated(work, trees) if simulated or data is None else _own_images(data, trees, seed)
     )
     stages = [
@@ -159,7 +165,6 @@ def _train_rop(
         )
         for i, stage in enumerate(STAGES if before is None else FURTHER)
     ]
-    name = "googlenet-rop-trees" if trees else "googlenet-rop"
     with _bar(sum(stage.settings.epochs for stage in stages)) as progress:
 
         def show(stage: int, step: "Step") -> None:
@@ -170,8 +175,9 @@ def _train_rop(
             images,
             work,
             out,
-            name=name,
+            name="googlenet-rop",
             origin=origin if start is None else f"{origin}, going on from {Path(start).name}",
+            known=known,
             start=before,
             stages=stages,
             progress=show,
@@ -184,26 +190,28 @@ def _train_rop(
         raise typer.Exit(2)
 
 
-def _simulated(work: Path, trees: Path | None) -> "tuple[dict[str, Images], str, int]":
-    from ssplain.data import SimulatedROP
+def _simulated(
+    work: Path, trees: tuple[Path, ...]
+) -> "tuple[dict[str, Images], Known | None, str, int]":
+    from ssplain.train.make_rop import simulated
 
-    images = {
-        split: SimulatedROP(split, count, trees).tensors(work / f"{split}.npz", workers=2)
-        for split, count in SIMULATED.items()
-    }
-    return images, f"simulated images on {'real' if trees else 'simulated'} vessel courses", 0
+    images, known = simulated(SIMULATED, work, trees)
+    courses = "simulated and real" if trees else "simulated"
+    return images, known, f"simulated images on {courses} vessel courses", 0
 
 
-def _own_images(data: Path, trees: Path | None, seed: int) -> "tuple[dict[str, Images], str, int]":
+def _own_images(
+    data: Path, trees: tuple[Path, ...], seed: int
+) -> "tuple[dict[str, Images], Known | None, str, int]":
     from ssplain.data import read_rop
 
-    if trees is not None:
+    if trees:
         raise SSplainError("--trees is for simulated images; leave out --trees or --data.")
     found = read_rop(data)
     typer.echo(found.report(), err=True)
     sides = zip(("train", "validation", "test"), found.split(seed=seed), strict=True)
     images = {side: (found.images[rows], found.labels[rows]) for side, rows in sides}
-    return images, f"images of {len(set(found.infants))} infants", len(found.refused)
+    return images, None, f"images of {len(set(found.infants))} infants", len(found.refused)
 
 
 def _prepare(out: Path, *, resume: bool) -> Path:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ssplain.data.rop_truth import BRANCHES, FOLDER, IMAGES, STEPS, TRUTH
-from ssplain.data.simulated import SimulatedROP
+from ssplain.data.rop_truth import BRANCHES, FOLDER, IMAGES, TRUTH
+from ssplain.data.simulated import SimulatedROP, in_steps
 
 COUNT = 100
 
@@ -37,7 +37,7 @@ def bundle_rop(folder: Path = FOLDER, count: int = COUNT) -> None:
     )
     np.savez_compressed(
         folder / TRUTH,
-        relevance=np.stack([np.rint(STEPS * f.relevance).astype(np.uint8) for f in fundi]),
+        relevance=np.stack([in_steps(f.relevance) for f in fundi]),
         branch_ids=np.stack([f.branch_ids.astype(np.int16) for f in fundi]),
         eyes=np.array([f.eye for f in fundi]),
     )

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from ssplain.data.simulated import STEPS
 from ssplain.errors import SSplainError
 from ssplain.simulate.eye import BranchTruth, Side
 
 FOLDER = Path(__file__).parents[1] / "assets" / "rop"
 IMAGES, TRUTH, BRANCHES = "images.npz", "truth.npz", "branches.csv"
-STEPS = 128  # relevance is stored in steps of 1 / 128
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Truth:
 
     Attributes:
         relevance: (N, 1, H, W) severity of the disease at each pixel, 0 where healthy.
-        branch_ids: (N, H, W) index into the image's `branches`, -1 off the vessels.
+        branch_ids: (N, H, W) index into the image's `branches`, -1 off the vessels and on false
+            ones.
         branches: for each image, one row per vessel.
         eyes: for each image, left or right.
     """
@@ -54,7 +55,8 @@ def bundled_truth(name: str) -> Truth:
         relevance = torch.from_numpy(stored["relevance"]).unsqueeze(1).float() / STEPS
         branch_ids = torch.from_numpy(stored["branch_ids"].astype(np.int32))
         eyes: tuple[Side, ...] = tuple(stored["eyes"].tolist())
-    return Truth(relevance, branch_ids, read_branches(FOLDER / BRANCHES, len(eyes)), eyes)
+    branches = read_branches(FOLDER / BRANCHES, len(eyes))
+    return Truth(relevance, branch_ids, branches, eyes)
 
 
 def read_branches(path: Path, count: int) -> tuple[tuple[BranchTruth, ...], ...]:

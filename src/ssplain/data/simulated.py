@@ -5,6 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,27 +14,49 @@ from numpy.typing import NDArray
 from ssplain.data.images import read_image, resize
 from ssplain.errors import SSplainError
 from ssplain.files import npz_bytes, write_whole
+from ssplain.simulate.anatomy import SIZE
 from ssplain.simulate.courses import simulate_on_mask
 from ssplain.simulate.eye import SimulatedFundus, simulate
-from ssplain.simulate.tree import SIZE
 
 # Each split is a series of its own: no tree of one ever occurs in another.
 SERIES = {"train": 101, "validation": 102, "test": 103}
 MASKS = (".png", ".tif", ".tiff", ".bmp")
+STEPS = 128  # planted disease is stored in steps of 1 / 128
 _CUT = 0.3  # how much of a shrunk pixel must be vessel
+
+
+class Examples(NamedTuple):
+    """Simulated images with what is needed to learn from them.
+
+    Attributes:
+        images: (N, 1, H, W) bytes, of which 255 is 1.0.
+        labels: (N,) 0 Normal, 1 Pre-plus, 2 Plus.
+        amounts: (N,) of disease in the eye.
+        relevance: (N, 1, H, W) bytes, strength of the disease at each pixel in steps of 1/128.
+    """
+
+    images: torch.Tensor
+    labels: torch.Tensor
+    amounts: torch.Tensor
+    relevance: torch.Tensor
+
+    def and_then(self, more: "Examples") -> "Examples":
+        """These examples followed by others."""
+        return Examples(*(torch.cat(pair) for pair in zip(self, more, strict=True)))
 
 
 @dataclass(frozen=True)
 class SimulatedROP:
     """The first images of a series of simulated fundus images, balanced over the classes.
 
-    Images are made when they are asked for; `tensors` makes all of them and can keep them.
+    Images are made when they are asked for; `examples` makes all of them and can keep them.
 
     Attributes:
         split: "train", "validation" or "test".
         count: how many images.
-        trees: a folder of vessel masks whose courses to use, instead of simulated ones. Every
-            fifth mask is for testing and every fifth for validation, so no tree is in two splits.
+        trees: folders of vessel masks whose courses to use, instead of simulated ones. Of each
+            folder every fifth mask is for testing and every fifth for validation, so no tree is in
+            two splits.
 
     Example:
         >>> images = SimulatedROP("test", 3)
@@ -44,7 +67,7 @@ class SimulatedROP:
 
     split: str
     count: int
-    trees: Path | None = None
+    trees: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if self.split not in SERIES:
@@ -65,7 +88,7 @@ class SimulatedROP:
         """Image number `index` with everything that is known about it."""
         if not 0 <= index < self.count:
             raise IndexError(f"image {index} of {self.count}")
-        if self.trees is None:
+        if not self.trees:
             return simulate(SERIES[self.split], index)
         # All three classes are planted on a tree in turn, so that a tree tells nothing.
         mask = self._masks[index // 3 % len(self._masks)]
@@ -73,29 +96,28 @@ class SimulatedROP:
 
     @property
     def _name(self) -> list[str]:
-        return [self.split, str(self.count), *([str(self.trees)] if self.trees else [])]
+        return [self.split, str(self.count), *map(str, self.trees)]
 
     @cached_property
     def _masks(self) -> list[NDArray[np.float32]]:
-        if self.trees is None or not self.trees.is_dir():
-            raise SSplainError(f"There is no folder {self.trees}; give one of vessel masks.")
-        files = sorted(path for path in self.trees.iterdir() if path.suffix.lower() in MASKS)
         fifths = {"test": (0,), "validation": (1,), "train": (2, 3, 4)}[self.split]
-        chosen = [path for i, path in enumerate(files) if i % 5 in fifths]
+        files = [_files(folder) for folder in self.trees]
+        chosen = [path for some in files for i, path in enumerate(some) if i % 5 in fifths]
         if not chosen:
             raise SSplainError(
-                f"{self.trees} holds {len(files)} masks ({', '.join(MASKS)}), of which none is for "
-                f"the {self.split} split; give at least 5."
+                f"{' and '.join(map(str, self.trees))} holds {sum(map(len, files))} masks "
+                f"({', '.join(MASKS)}), of which none is for the {self.split} split; give at "
+                "least 5."
             )
         return [read_mask(path) for path in chosen]
 
-    def tensors(
+    def examples(
         self,
         keep: Path | None = None,
         workers: int = 1,
         progress: Callable[[int], None] | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """All images as bytes (N, 1, H, W), of which 255 is 1.0, and their labels (N,).
+    ) -> Examples:
+        """All images, made now or read from a file.
 
         Args:
             keep: an .npz file: read if it holds exactly these images, else written.
@@ -103,16 +125,17 @@ class SimulatedROP:
             progress: called with the number of images made so far.
 
         Example:
-            >>> images, labels = SimulatedROP("test", 3).tensors()
-            >>> images.shape, images.dtype, labels
+            >>> made = SimulatedROP("test", 3).examples()
+            >>> made.images.shape, made.images.dtype, made.labels
             (torch.Size([3, 1, 224, 224]), torch.uint8, tensor([0, 1, 2]))
         """
         if keep is not None and keep.exists():
             with np.load(keep, allow_pickle=False) as stored:
                 if stored["of"].tolist() == self._name:
-                    return torch.from_numpy(stored["images"]), torch.from_numpy(stored["labels"])
+                    return Examples(*(torch.from_numpy(stored[name]) for name in Examples._fields))
         images = np.empty((self.count, 1, SIZE, SIZE), np.uint8)
-        labels = np.empty(self.count, np.int64)
+        relevance = np.empty_like(images)
+        labels, amounts = np.empty(self.count, np.int64), np.empty(self.count, np.float32)
         one = partial(_bytes, self)
         with ProcessPoolExecutor(workers) as pool:
             made = (
@@ -120,34 +143,14 @@ class SimulatedROP:
                 if workers > 1
                 else map(one, range(self.count))
             )
-            for i, (image, label) in enumerate(made):
-                images[i, 0], labels[i] = image, label
+            for i, (image, label, amount, ill) in enumerate(made):
+                images[i, 0], labels[i], amounts[i], relevance[i, 0] = image, label, amount, ill
                 if progress is not None:
                     progress(i + 1)
+        arrays = {"images": images, "labels": labels, "amounts": amounts, "relevance": relevance}
         if keep is not None:
-            of = np.array(self._name)
-            write_whole(keep, npz_bytes(dict(images=images, labels=labels, of=of)))  # noqa: C408
-        return torch.from_numpy(images), torch.from_numpy(labels)
-
-
-def turn_and_flip(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Give every image of a batch (N, C, H, H) one of the eight symmetries of the square.
-
-    Quarter turns and mirror images move pixels without mixing them, so edges stay as soft as they
-    were and the background stays exactly zero. A mirror image turns a left eye into a right eye.
-
-    Example:
-        >>> batch = turn_and_flip(torch.arange(4.0).reshape(1, 1, 2, 2), torch.Generator())
-        >>> batch.flatten().sort().values
-        tensor([0., 1., 2., 3.])
-    """
-    symmetry = torch.randint(8, (len(images),), generator=generator)
-    turned = torch.empty_like(images)
-    for number in range(8):
-        chosen = symmetry == number
-        batch = torch.rot90(images[chosen], number % 4, (2, 3))
-        turned[chosen] = batch.flip(3) if number >= 4 else batch
-    return turned
+            write_whole(keep, npz_bytes(arrays | {"of": np.array(self._name)}))
+        return Examples(*(torch.from_numpy(arrays[name]) for name in Examples._fields))
 
 
 def read_mask(path: Path) -> NDArray[np.float32]:
@@ -176,6 +179,25 @@ def read_mask(path: Path) -> NDArray[np.float32]:
     return np.where(square > _CUT, square, 0).astype(np.float32)
 
 
-def _bytes(images: SimulatedROP, index: int) -> tuple[NDArray[np.uint8], int]:
+def in_steps(relevance: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Strength of disease as bytes, in steps of 1/128; what is above 1.99 is cut off.
+
+    Example:
+        >>> in_steps(np.array([0.0, 0.5, 3.0], np.float32))
+        array([  0,  64, 255], dtype=uint8)
+    """
+    return np.rint(np.minimum(STEPS * relevance, 255)).astype(np.uint8)
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise SSplainError(f"There is no folder {folder}; give one of vessel masks.")
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in MASKS)
+
+
+def _bytes(
+    images: SimulatedROP, index: int
+) -> tuple[NDArray[np.uint8], int, float, NDArray[np.uint8]]:
     fundus = images.truth(index)
-    return np.rint(255 * fundus.image).astype(np.uint8), fundus.label
+    image = np.rint(255 * fundus.image).astype(np.uint8)
+    return image, fundus.label, fundus.amount, in_steps(fundus.relevance)

@@ -9,6 +9,7 @@ from ssplain.models.lenet import LeNet5
 from ssplain.models.load import load
 from ssplain.models.onnx import OnnxModel, QueryOnly
 from ssplain.models.registered import MODELS, RegisteredModel
+from ssplain.models.severity import severity, severity_of
 
 __all__ = [
     "MODELS",
@@ -32,4 +33,6 @@ __all__ = [
     "frozen",
     "load",
     "save",
+    "severity",
+    "severity_of",
 ]

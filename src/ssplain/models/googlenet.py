@@ -103,14 +103,31 @@ class GoogLeNet(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Give the logits of a batch of images."""
+        return self.fc(self.dropout(self.avgpool(self._features(x)).flatten(1)))  # type: ignore[no-any-return]
+
+    def evidence(self, x: torch.Tensor) -> torch.Tensor:
+        """Give each place's share in the logits, (N, classes, h, w): their mean is the logits.
+
+        The mean over all places and the last layer are both linear, so they may change order. This
+        is how a network that is told a grade only can be taught, and asked, where it sees it.
+
+        Example:
+            >>> model, images = GoogLeNet().eval(), torch.rand(1, 1, 64, 64)
+            >>> evidence = model.evidence(images)
+            >>> evidence.shape, torch.allclose(evidence.mean((2, 3)), model(images), atol=1e-5)
+            (torch.Size([1, 3, 2, 2]), True)
+        """
+        weight = self.fc.weight[:, :, None, None]
+        return nn.functional.conv2d(self._features(x), weight, self.fc.bias)
+
+    def _features(self, x: torch.Tensor) -> torch.Tensor:
         x = 2 * x.expand(-1, 3, -1, -1) - 1
         x = self.maxpool1(self.conv1(x))
         x = self.maxpool2(self.conv3(self.conv2(x)))
         x = self.maxpool3(self.inception3b(self.inception3a(x)))
         x = self.inception4c(self.inception4b(self.inception4a(x)))
         x = self.maxpool4(self.inception4e(self.inception4d(x)))
-        x = self.avgpool(self.inception5b(self.inception5a(x))).flatten(1)
-        return self.fc(self.dropout(x))  # type: ignore[no-any-return]
+        return self.inception5b(self.inception5a(x))  # type: ignore[no-any-return]
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False

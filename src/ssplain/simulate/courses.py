@@ -4,7 +4,6 @@ Real anatomy with known truth: where the vessels run is real, how wide they are 
 are ill is simulated. Wiggles of the mask are smoothed away, so that none but planted ones remain.
 """
 
-import math
 from collections import deque
 from dataclasses import replace
 
@@ -14,26 +13,37 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from ssplain.errors import SSplainError
-from ssplain.simulate.eye import SimulatedFundus, disease_and_draw
-from ssplain.simulate.tree import KINDS, SIZE, Array, Course, Eye, Kind
+from ssplain.simulate.anatomy import CENTRE, SIZE, Array, Eye
+from ssplain.simulate.appearance import draw_appearance, drop_missing
+from ssplain.simulate.eye import Dice, SimulatedFundus, draw_tree, label_of, plant_into
+from ssplain.simulate.tree import KINDS, Course, Kind, grow_tree
 from ssplain.vessels.tracing import VesselTree, trace
 
 _DISC = 14.0  # pixels from the middle of the disc within which vessels are taken to leave it
 _WELL_FED = 250.0  # pixels; a trunk that feeds less than this is thinner
+_SPROUTING = 0.5  # share of images whose drawn vessels get side branches
 _SMOOTH = 5.0  # pixels; removes the mask's own wiggles and keeps the course
 _WIDTHS: dict[Kind, tuple[float, float]] = {"artery": (2.0, 2.6), "vein": (2.7, 3.5)}
 
 
 def simulate_on_mask(
-    mask: NDArray[np.floating], seed: int, index: int, label: int | None = None
+    mask: NDArray[np.floating],
+    seed: int,
+    index: int,
+    label: int | None = None,
+    *,
+    amount: float | None = None,
 ) -> SimulatedFundus:
     """Makes image number `index` of the series `seed` on the vessels of a real mask.
+
+    In half of the images the drawn vessels, which are the major ones, get side branches.
 
     Args:
         mask: (224, 224) segmented vessels, above 0 where there is one.
         seed: names the series.
         index: place in the series, from 0.
         label: 0 Normal, 1 Pre-plus or 2 Plus; `index % 3` by default.
+        amount: of disease, in place of one drawn for the label.
 
     Raises:
         SSplainError: If the mask has another size or no vessel to speak of.
@@ -44,12 +54,26 @@ def simulate_on_mask(
         >>> fundus.label, bool(fundus.relevance.any())
         (2, True)
     """
+    dice = Dice.of(seed, index)
+    look = draw_appearance(dice.look)
+    eye, courses = read_courses(dice.anatomy, mask)
+    if dice.anatomy.random() < _SPROUTING:
+        courses = grow_tree(dice.anatomy, eye, courses)
+    courses = drop_missing(dice.look, courses, look.missing)
+    return draw_tree(dice, plant_into(dice, eye, courses, label_of(index, label), amount), look)
+
+
+def read_courses(rng: np.random.Generator, mask: NDArray[np.floating]) -> tuple[Eye, list[Course]]:
+    """The eye that a mask (224, 224) shows, and the courses of its vessels.
+
+    Raises:
+        SSplainError: If the mask has another size or no vessel to speak of.
+    """
     if mask.shape != (SIZE, SIZE):
         raise SSplainError(f"The mask has shape {mask.shape}; resize it to ({SIZE}, {SIZE}).")
     tree = trace(mask)
     if not tree.branches:
         raise SSplainError("The mask shows no vessel; give one with traced vessels above 0.")
-    rng = np.random.default_rng([seed, index])
     disc = find_disc(tree)
     row, column = np.nonzero(mask)
     temporal = 1.0 if column.mean() > disc[1] else -1.0
@@ -57,13 +81,12 @@ def simulate_on_mask(
         zoom=1.0,
         fovea=(48.0, -4.0),
         flat=120.0,
-        field=(temporal * ((SIZE - 1) / 2 - disc[1]), disc[0] - (SIZE - 1) / 2),
-        radius=float(np.hypot(row - (SIZE - 1) / 2, column - (SIZE - 1) / 2).max()) + 1,
-        spacing=math.nan,
+        field=(temporal * (CENTRE - disc[1]), disc[0] - CENTRE),
+        radius=float(np.hypot(row - CENTRE, column - CENTRE).max()) + 1,
+        spacing=rng.uniform(20, 60),
+        right=temporal < 0,
     )
-    courses = _courses(rng, tree, disc, temporal)
-    label = index % 3 if label is None else label
-    return disease_and_draw(rng, eye, courses, label, "left" if temporal > 0 else "right")
+    return eye, _courses(rng, tree, disc, temporal)
 
 
 def find_disc(tree: VesselTree) -> tuple[float, float]:

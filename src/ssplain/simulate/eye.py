@@ -12,23 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
-from ssplain.simulate.disease import CLASSES, QUADRANTS, Finding, draw_severity, plant
+from ssplain.simulate.anatomy import SIZE, Array, Eye, draw_eye
+from ssplain.simulate.appearance import Appearance, clutter, draw_appearance, drop_missing, lights
+from ssplain.simulate.disease import CLASSES, QUADRANTS, Finding, draw_disease, plant
 from ssplain.simulate.render import Drawing, draw
-from ssplain.simulate.tree import (
-    SIZE,
-    Array,
-    Course,
-    Eye,
-    Kind,
-    calibre,
-    draw_eye,
-    grow_tree,
-)
+from ssplain.simulate.tree import Course, Kind, calibre, grow_tree
 from ssplain.vessels.table import Planted
 
 Side = Literal["left", "right"]
 
-_CENTRE = (SIZE - 1) / 2
 _THINNEST = 1.1  # pixels; what a segmentation still shows
 
 
@@ -74,8 +66,9 @@ class SimulatedFundus:
     Attributes:
         image: (H, W) float32 in [0, 1], multiples of 1/255; exactly zero off the vessels.
         label: 0 Normal, 1 Pre-plus, 2 Plus.
+        amount: of disease planted in the eye: 0 for none, about 1 for typical plus disease.
         eye: left or right; the disc is on the nasal side, right in a right eye.
-        branch_ids: (H, W) index into `branches`, -1 off the vessels.
+        branch_ids: (H, W) index into `branches`, -1 off the vessels and on false, cluttered pixels.
         relevance: (H, W) float32, severity of the disease at each pixel, 0 where healthy.
         width: (H, W) float32, width in pixels that was drawn there, 0 off the vessels.
         dilation: (H, W) float32, factor by which disease made it wider there, 0 off the vessels.
@@ -85,6 +78,7 @@ class SimulatedFundus:
 
     image: NDArray[np.float32]
     label: int
+    amount: float
     eye: Side
     branch_ids: NDArray[np.int32]
     relevance: NDArray[np.float32]
@@ -107,68 +101,155 @@ class SimulatedFundus:
         return Planted(self.branch_ids, columns, {k: v.astype(np.float64) for k, v in maps.items()})
 
 
-def simulate(seed: int, index: int, label: int | None = None) -> SimulatedFundus:
+@dataclass(frozen=True)
+class PlantedTree:
+    """A vessel tree with its disease, before it is drawn or painted.
+
+    Attributes:
+        eye: anatomy and camera.
+        label: 0 Normal, 1 Pre-plus, 2 Plus.
+        amount: of disease planted.
+        courses: the healthy vessels it was made from.
+        points: for each vessel, samples (n, 2) in the picture of 224 x 224, column and row.
+        widths: width in pixels at each sample, disease included.
+        findings: what was planted into each vessel.
+    """
+
+    eye: Eye
+    label: int
+    amount: float
+    courses: tuple[Course, ...]
+    points: tuple[Array, ...]
+    widths: tuple[Array, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Dice:
+    """Separate random numbers for what must not depend on each other.
+
+    Taking the disease away changes neither the anatomy nor how the segmentation looks.
+    """
+
+    anatomy: np.random.Generator
+    disease: np.random.Generator
+    look: np.random.Generator
+
+    @staticmethod
+    def of(seed: int, index: int) -> "Dice":
+        """The dice of image number `index` of the series `seed`."""
+        return Dice(*(np.random.default_rng([seed, index, part]) for part in range(3)))
+
+
+def simulate(
+    seed: int, index: int, label: int | None = None, *, amount: float | None = None
+) -> SimulatedFundus:
     """Makes image number `index` of the endless series `seed`.
 
     The same call gives the same image whatever else is made. Without a label the classes take
-    turns, so that any run of images is balanced.
+    turns, so that any run of images is balanced. What is not disease is the same for any label and
+    amount: `simulate(seed, index, amount=0)` is the same eye in health, segmented alike.
 
     Args:
         seed: names the series; use different ones for training and testing.
         index: place in the series, from 0.
         label: 0 Normal, 1 Pre-plus or 2 Plus; `index % 3` by default.
+        amount: of disease, in place of one drawn for the label.
 
     Example:
         >>> fundus = simulate(seed=0, index=2)
         >>> fundus.image.shape, fundus.label, any(b.diseased for b in fundus.branches)
         ((224, 224), 2, True)
+        >>> simulate(seed=0, index=2, amount=0).relevance.any()
+        np.False_
     """
-    label = index % 3 if label is None else label
-    rng = np.random.default_rng([seed, index])
-    eye = draw_eye(rng)
-    courses = grow_tree(rng, eye)
-    side: Side = "right" if rng.random() < 0.5 else "left"
-    return disease_and_draw(rng, eye, courses, label, side)
+    dice = Dice.of(seed, index)
+    look = draw_appearance(dice.look)
+    return draw_tree(dice, plant_tree(dice, label_of(index, label), look.missing, amount), look)
 
 
-def disease_and_draw(
-    rng: np.random.Generator, eye: Eye, courses: list[Course], label: int, side: Side
-) -> SimulatedFundus:
-    """Gives courses their calibre and their disease, draws them, and writes down the truth."""
-    if label not in range(len(CLASSES)):
-        names = ", ".join(f"{i} ({name})" for i, name in enumerate(CLASSES))
-        raise SSplainError(f"The label {label} is unknown; use one of {names}.")
-    severity = draw_severity(rng, label)
-    points, widths, findings = plant(rng, courses, calibre(courses, eye.zoom), severity, eye.zoom)
-    healthy = [width / finding.dilation for width, finding in zip(widths, findings, strict=True)]
-    widths, healthy = _drawn(widths), _drawn(healthy)
-    dilation = [width / before for width, before in zip(widths, healthy, strict=True)]
-    mirror = -1 if side == "right" else 1
-    placed = [_CENTRE + (p - eye.field) * (mirror, -1) for p in points]
-    drawing = draw(rng, placed, widths, _field_of_view(eye.radius))
-    strengths = [finding.strength for finding in findings]
-    rows = zip(courses, points, widths, dilation, findings, strict=True)
+def plant_tree(
+    dice: Dice, label: int, missing: float = 0.0, amount: float | None = None
+) -> PlantedTree:
+    """Grows a tree and plants the disease of a grade, without drawing it.
+
+    Args:
+        dice: draw everything.
+        label: 0 Normal, 1 Pre-plus or 2 Plus.
+        missing: chance that a twig is left out.
+        amount: of disease, in place of one drawn for the label.
+
+    Example:
+        >>> tree = plant_tree(Dice.of(seed=0, index=1), label=2)
+        >>> len(tree.points) == len(tree.widths) and tree.amount >= 1
+        True
+    """
+    eye = draw_eye(dice.anatomy)
+    courses = drop_missing(dice.look, grow_tree(dice.anatomy, eye), missing)
+    return plant_into(dice, eye, courses, label, amount)
+
+
+def plant_into(
+    dice: Dice, eye: Eye, courses: list[Course], label: int, amount: float | None = None
+) -> PlantedTree:
+    """Gives courses their calibre and their disease, and places them in the picture."""
+    disease = draw_disease(dice.disease, label, amount)
+    healthy = calibre(courses, eye.zoom)
+    points, widths, findings = plant(dice.disease, courses, healthy, disease, eye.zoom)
+    return PlantedTree(
+        eye=eye,
+        label=label,
+        amount=disease.amount,
+        courses=tuple(courses),
+        points=tuple(map(eye.place, points)),
+        widths=tuple(widths),
+        findings=tuple(findings),
+    )
+
+
+def draw_tree(dice: Dice, tree: PlantedTree, look: Appearance) -> SimulatedFundus:
+    """Draws a tree as a segmentation would show it, and writes down the truth."""
+    drawn = [look.calibre * width for width in tree.widths]
+    before = [width / f.dilation for width, f in zip(drawn, tree.findings, strict=True)]
+    widths, healthy = _visible(drawn), _visible(before)
+    dilation = [width / thin for width, thin in zip(widths, healthy, strict=True)]
+    light = lights(dice.look, widths, look)
+    false_points, false_widths, false_light = clutter(dice.look, look)
+    drawing = draw(
+        dice.look,
+        [*tree.points, *false_points],
+        [*widths, *false_widths],
+        [*light, *false_light],
+        look=look,
+        visible=tree.eye.exposed(),
+    ).only(len(tree.points))
+    rows = zip(tree.courses, tree.points, widths, dilation, tree.findings, strict=True)
     return SimulatedFundus(
         image=drawing.image,
-        label=label,
-        eye=side,
+        label=tree.label,
+        amount=tree.amount,
+        eye="right" if tree.eye.right else "left",
         branch_ids=drawing.owner,
-        relevance=_spread(drawing, strengths),
+        relevance=_spread(drawing, [finding.strength for finding in tree.findings]),
         width=_spread(drawing, widths),
         dilation=_spread(drawing, dilation),
-        curvature=_spread(drawing, [_bends(p) for p in points]),
+        curvature=_spread(drawing, [_bends(p) for p in tree.points]),
         branches=tuple(_branch(*row) for row in rows),
     )
 
 
-def _drawn(widths: list[Array]) -> list[Array]:
+def label_of(index: int, label: int | None) -> int:
+    """The label asked for, or that of the place in a series, in which classes take turns."""
+    label = index % len(CLASSES) if label is None else label
+    if label not in range(len(CLASSES)):
+        names = ", ".join(f"{i} ({name})" for i, name in enumerate(CLASSES))
+        raise SSplainError(f"The label {label} is unknown; use one of {names}.")
+    return label
+
+
+def _visible(widths: list[Array]) -> list[Array]:
     """The widths that are drawn: what would be too thin to be seen is drawn as thin as can be."""
     return [np.maximum(width, _THINNEST) for width in widths]
-
-
-def _field_of_view(radius: float) -> NDArray[np.bool_]:
-    row, column = np.ogrid[:SIZE, :SIZE]
-    return np.hypot(row - _CENTRE, column - _CENTRE) < radius
 
 
 def _spread(drawing: Drawing, values: list[Array]) -> NDArray[np.float32]:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, map_coordinates, zoom
 
-from ssplain.simulate.disease import draw_severity, plant
+from ssplain.simulate.anatomy import Array, draw_eye
+from ssplain.simulate.disease import draw_disease, plant
 from ssplain.simulate.ground import Ground, Mask, Pixels
-from ssplain.simulate.tree import Array, calibre, draw_eye, grow_tree
+from ssplain.simulate.tree import calibre, grow_tree
 
 _THINNEST = 1.2  # pixels; what a camera still shows
 
@@ -145,8 +146,8 @@ def grown(rng: np.random.Generator, label: int, place: Place) -> list[Strand]:
     """
     eye = draw_eye(rng)
     courses = grow_tree(rng, eye)
-    severity = draw_severity(rng, label)
-    points, widths, findings = plant(rng, courses, calibre(courses, eye.zoom), severity, eye.zoom)
+    disease = draw_disease(rng, label)
+    points, widths, findings = plant(rng, courses, calibre(courses, eye.zoom), disease, eye.zoom)
     slim = rng.uniform(0.4, 0.9)  # infants' vessels are thin; cameras and eyes differ
     return [
         Strand(

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, zoom
 
-from ssplain.simulate.tree import SIZE, Array
+from ssplain.simulate.anatomy import SIZE, Array
+from ssplain.simulate.appearance import Appearance
 
-_SOFTNESS = 0.4  # pixels over which an edge fades
 _CLOSE = 1.2  # pixels between two samples; bent vessels are stretched further
-_FAINTEST = 48 / 255  # a segmentation's soft output is cut off below this
 
 
 @dataclass(frozen=True)
@@ -29,42 +28,59 @@ class Drawing:
     owner: NDArray[np.int32]
     sample: NDArray[np.int32]
 
+    def only(self, count: int) -> "Drawing":
+        """The same with none but the first `count` vessels known as such."""
+        known = self.owner < count
+        return Drawing(
+            self.image, np.where(known, self.owner, -1), np.where(known, self.sample, -1)
+        )
+
 
 def draw(
     rng: np.random.Generator,
     points: Sequence[Array],
     widths: Sequence[Array],
+    lights: Sequence[Array],
+    *,
+    look: Appearance,
     visible: NDArray[np.bool_],
 ) -> Drawing:
     """Draws courses, given in image coordinates (column, row), inside the field of view.
 
     A pixel at distance d from a sample of half-width r lies `r - d` deep in the vessel. The largest
-    depth over all samples decides to which vessel the pixel belongs; a logistic of it is its value.
+    depth over all samples decides to which vessel the pixel belongs; a logistic of it times the
+    light there is the segmentation's certainty c, and `gain c^gamma` its value, 0 where c is below
+    the threshold. Samples without light are not drawn.
 
     Example:
+        >>> from ssplain.simulate.appearance import draw_appearance
         >>> line = np.stack([np.arange(20.0, 200), np.full(180, 100.0)], axis=1)
         >>> seen = np.ones((224, 224), bool)
-        >>> drawing = draw(np.random.default_rng(0), [line], [np.full(180, 4.0)], seen)
-        >>> bool(drawing.image[100, 100] > 0.8), float(drawing.image[110, 100])
+        >>> rng = np.random.default_rng(0)
+        >>> look = draw_appearance(rng)
+        >>> width, light = np.full(180, 4.0), np.ones(180)
+        >>> drawing = draw(rng, [line], [width], [light], look=look, visible=seen)
+        >>> bool(drawing.image[100, 100] > 0.4), float(drawing.image[110, 100])
         (True, 0.0)
     """
     places = [_places(p) for p in points]
-    discs = np.concatenate([_at(p, at) for p, at in zip(points, places, strict=True)])
-    radii = np.concatenate([_at(w, at) for w, at in zip(widths, places, strict=True)]) / 2
-    depth, nearest = _depth(discs, radii)
-    vessel = np.repeat(np.arange(len(places)), [len(at) for at in places])
-    within = np.rint(np.concatenate(places)).astype(int)
-    lights = [_light(rng, w) for w in widths]
     light = np.concatenate([_at(x, at) for x, at in zip(lights, places, strict=True)])
-    soft = light[nearest] / (1 + np.exp(-np.clip(depth, -20, 20) / _SOFTNESS))
-    soft *= _texture(rng)
-    soft[(soft < _FAINTEST) | ~visible] = 0
-    image = (np.rint(255 * np.clip(soft, 0, 1)) / 255).astype(np.float32)
-    lit = image > 0
+    lit = light > 0.02
+    discs = np.concatenate([_at(p, at) for p, at in zip(points, places, strict=True)])[lit]
+    radii = np.concatenate([_at(w, at) for w, at in zip(widths, places, strict=True)])[lit] / 2
+    depth, nearest = _depth(discs, radii, 3 * look.softness)
+    vessel = np.repeat(np.arange(len(places)), [len(at) for at in places])[lit]
+    within = np.rint(np.concatenate(places)).astype(int)[lit]
+    soft = light[lit][nearest] / (1 + np.exp(-np.clip(depth / look.softness, -20, 20)))
+    soft *= _texture(rng, look.grain)
+    soft[(soft < look.threshold) | ~visible] = 0
+    value = (soft > 0) * 1.0 if look.binary else look.gain * np.clip(soft, 0, 1) ** look.gamma
+    image = (np.rint(255 * np.clip(value, 0, 1)) / 255).astype(np.float32)
+    shown = image > 0
     return Drawing(
         image,
-        np.where(lit, vessel[nearest], -1).astype(np.int32),
-        np.where(lit, within[nearest], -1).astype(np.int32),
+        np.where(shown, vessel[nearest], -1).astype(np.int32),
+        np.where(shown, within[nearest], -1).astype(np.int32),
     )
 
 
@@ -84,11 +100,14 @@ def _at(values: Array, places: Array) -> Array:
     return between
 
 
-def _depth(points: Array, radii: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Depth of every pixel inside the union of discs, and the sample whose disc is deepest."""
+def _depth(points: Array, radii: Array, margin: float) -> tuple[Array, NDArray[np.intp]]:
+    """Depth of every pixel inside the union of discs, and the sample whose disc is deepest.
+
+    Pixels further than `margin` from every disc are as deep as nothing ever is.
+    """
     depth = np.full(SIZE * SIZE, -20.0)
     nearest = np.zeros(SIZE * SIZE, np.intp)
-    reach = np.ceil(radii + 3 * _SOFTNESS).astype(int)
+    reach = np.ceil(radii + margin).astype(int)
     parts = []
     for r in np.unique(reach):  # samples of like size share one window
         index = np.flatnonzero(reach == r)
@@ -106,18 +125,8 @@ def _depth(points: Array, radii: Array) -> tuple[Array, NDArray[np.intp]]:
     return depth.reshape(SIZE, SIZE), nearest.reshape(SIZE, SIZE)
 
 
-def _light(rng: np.random.Generator, width: Array) -> Array:
-    """Certainty of the segmentation along a vessel: thin vessels are fainter and have gaps."""
-    light = 1.08 - 0.75 * np.exp(-width / 1.1)
-    at = np.arange(len(width))
-    thin = at[width < 1.6]
-    for centre in rng.choice(thin, rng.poisson(0.006 * len(thin))) if len(thin) else ():
-        light *= 1 - np.exp(-(((at - centre) / rng.uniform(1.0, 2.5)) ** 2))
-    return light
-
-
-def _texture(rng: np.random.Generator) -> Array:
+def _texture(rng: np.random.Generator, grain: float) -> Array:
     """Unevenness of a network's output: slow over the image, and a little from pixel to pixel."""
     slow = zoom(rng.standard_normal((8, 8)), SIZE / 8, order=1)
     fast = gaussian_filter(rng.standard_normal((SIZE, SIZE)), 0.7)
-    return 1 + 0.04 * slow + 0.05 * fast
+    return 1 + grain * (slow + 1.2 * fast)

@@ -1,8 +1,7 @@
 """Grows the vessel tree of one simulated infant eye: courses first, calibres after.
 
-Everything here lives in the eye's own frame: the optic disc at the origin, x to the temporal side,
-y upwards, one unit per pixel of a 224 x 224 image. Vessels follow a flow that leaves the disc, fans
-out radially on the nasal side and arches around the macula on the temporal side.
+Everything here lives in the eye's own frame (see `anatomy`). Vessels follow a flow that leaves the
+disc, fans out radially on the nasal side and arches around the macula on the temporal side.
 """
 
 import math
@@ -12,63 +11,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
+
+from ssplain.simulate.anatomy import SIZE, Array, Eye
 
 Kind = Literal["artery", "vein"]
 KINDS: tuple[Kind, Kind] = ("artery", "vein")
-Array = NDArray[np.float64]
 
-SIZE = 224
 _STEP = 2.0  # pixels between two samples of a growing course
-
-
-@dataclass(frozen=True)
-class Eye:
-    """Where things are in one eye, in pixels of the eye's own frame.
-
-    Attributes:
-        zoom: magnification of the camera, 1 on average.
-        fovea: centre of the macula; no vessel enters its avascular zone.
-        flat: distance from the disc at which the arcades run level before they close.
-        field: centre of the circular field of view.
-        radius: radius of the field of view.
-        spacing: mean distance between side branches; small in a dense tree.
-    """
-
-    zoom: float
-    fovea: tuple[float, float]
-    flat: float
-    field: tuple[float, float]
-    radius: float
-    spacing: float
-
-    def sees(self, x: float, y: float) -> bool:
-        """Whether a point lies inside the field of view."""
-        return math.hypot(x - self.field[0], y - self.field[1]) < self.radius
-
-    def flow(self, x: float, y: float) -> float:
-        """Angle in which vessels run at a point.
-
-        On the temporal side the lines of the flow are `y = c sqrt(x) exp(-x / (2 flat))`: parabolas
-        with the vertex at the disc, as the arcades are commonly modelled, that level off at
-        `x = flat`. On the nasal side they are nearly radial.
-        """
-        if x > 0:
-            return math.atan2(y * (1 - x / self.flat), 2 * x)
-        return math.atan2(y, 1.15 * x)
-
-    def arcade(self, height: float, x: float) -> float:
-        """The line of the flow that passes the fovea at a height."""
-        x = max(x, 0.0)
-        return height * math.sqrt(x / self.fovea[0]) * math.exp((self.fovea[0] - x) / 2 / self.flat)
-
-    def is_macula(self, x: float, y: float) -> bool:
-        """Whether a point lies in the avascular zone or at the horizontal raphe beyond it."""
-        off = y - self.fovea[1]
-        if x > self.fovea[0]:
-            return abs(off) < 5 * self.zoom
-        return math.hypot(x - self.fovea[0], off) < 13 * self.zoom
 
 
 @dataclass(frozen=True)
@@ -92,38 +42,29 @@ class Course:
     share: float
 
 
-def draw_eye(rng: np.random.Generator) -> Eye:
-    """Draws the anatomy of one eye and the camera's position.
-
-    Example:
-        >>> eye = draw_eye(np.random.default_rng(0))
-        >>> eye.sees(0, 0) and not eye.sees(300, 0)
-        True
-    """
-    zoom = rng.uniform(0.88, 1.14)
-    offset = rng.uniform(18, 58)  # from the disc to the middle of the photograph
-    return Eye(
-        zoom=zoom,
-        fovea=(zoom * rng.uniform(44, 54), zoom * rng.uniform(-8, 1)),
-        flat=zoom * rng.uniform(80, 240),
-        field=(offset, rng.uniform(-14, 14)),
-        radius=rng.uniform(102, 110),
-        spacing=zoom * math.exp(rng.uniform(math.log(30), math.log(120))),
-    )
-
-
-def grow_tree(rng: np.random.Generator, eye: Eye) -> list[Course]:
+def grow_tree(rng: np.random.Generator, eye: Eye, known: Sequence[Course] = ()) -> list[Course]:
     """Grows all vessels of an eye, breadth first, so that large vessels take their place first.
 
+    Args:
+        rng: draws everything.
+        eye: where to grow.
+        known: courses that are there already, which get side branches; by default, none.
+
     Example:
+        >>> from ssplain.simulate.anatomy import draw_eye
         >>> rng = np.random.default_rng(0)
         >>> courses = grow_tree(rng, draw_eye(rng))
         >>> all(course.parent < i for i, course in enumerate(courses))
         True
     """
     ground = _Ground(eye)
-    courses: list[Course] = []
-    waiting: deque[_Bud] = deque(_trunks(rng, eye))
+    courses = list(known)
+    for i, course in enumerate(courses):
+        ground.take(course.points, course.kind, i)
+    waiting: deque[_Bud] = deque(() if courses else _trunks(rng, eye))
+    for i, course in enumerate(known):
+        if course.generation < 2:
+            waiting.extend(_buds(rng, eye, course, i))
     while waiting:
         bud = waiting.popleft()
         points = _grow(rng, eye, ground, bud)
@@ -186,9 +127,9 @@ class _Ground:
     """Who has taken which pixel: like vessels keep their distance, unlike ones may cross."""
 
     def __init__(self, eye: Eye) -> None:
-        self._shift = SIZE
+        self._shift = 2 * SIZE
         self._reach = 3.2 * eye.zoom
-        self._grid = {kind: np.full((2 * SIZE, 2 * SIZE), -1, np.int16) for kind in KINDS}
+        self._grid = {kind: np.full((4 * SIZE, 4 * SIZE), -1, np.int16) for kind in KINDS}
         span = np.arange(-4, 5)
         dx, dy = np.meshgrid(span, span)
         near = np.hypot(dx, dy) <= self._reach
@@ -226,7 +167,7 @@ def _trunks(rng: np.random.Generator, eye: Eye) -> list[_Bud]:
             share = rng.uniform(0.6 * low, 0.75 * high)
             buds.append(_Bud(_at(angle, 2), angle, 220, kind, share))
     for count, middle, spread, lengths, widths in (
-        (4, 180, 35, (40, 130), (1.3, 1.8)),  # nasal twigs
+        (5, 180, 50, (40, 130), (1.3, 1.8)),  # nasal twigs
         (2, 0, 40, (20, 40), (1.0, 1.4)),  # temporal twigs, towards the macula
     ):
         for _ in range(rng.integers(count + 1)):
@@ -288,7 +229,7 @@ def _grow(rng: np.random.Generator, eye: Eye, ground: _Ground, bud: _Bud) -> Arr
         angle += 0.09 * math.remainder(wish - angle, math.tau) + sway[i]
         x += _STEP * math.cos(angle)
         y += _STEP * math.sin(angle)
-        if not eye.sees(x, y) or eye.is_macula(x, y):
+        if not eye.grows(x, y) or eye.is_macula(x, y):
             break
         met = ground.owner(x, y, bud.kind)
         if met >= 0 and not (met == bud.parent and i < 6):

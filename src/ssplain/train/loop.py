@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,12 @@ from torch.nn import functional
 
 from ssplain.errors import SSplainError
 from ssplain.train.checkpoint import Checkpoint
+from ssplain.train.draws import Images, shuffled
 from ssplain.train.statistics import gather_statistics
 
-Images = tuple[torch.Tensor, torch.Tensor]
 Draw = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
-Augment = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
+# (model, images in [0, 1], their rows among all training images, generator) -> loss
+Lesson = Callable[[nn.Module, torch.Tensor, torch.Tensor, torch.Generator], torch.Tensor]
 _EVALUATION_BATCH = 256
 _STATISTICS = 256  # images from which batch normalisation gathers its statistics anew
 
@@ -122,50 +124,6 @@ def balanced_accuracy(predicted: torch.Tensor, labels: torch.Tensor) -> float:
     )
 
 
-def shuffled(labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Return the order of an epoch in which every image comes once.
-
-    Example:
-        >>> shuffled(torch.zeros(4), torch.Generator()).sort().values
-        tensor([0, 1, 2, 3])
-    """
-    return torch.randperm(len(labels), generator=generator)
-
-
-def class_balanced(labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Return the order of an epoch in which every class is drawn equally often, on average.
-
-    Example:
-        >>> labels = torch.tensor([0] * 900 + [1] * 100)
-        >>> bool(abs(labels[class_balanced(labels, torch.Generator())].float().mean() - 0.5) < 0.1)
-        True
-    """
-    _, inverse, counts = torch.unique(labels, return_inverse=True, return_counts=True)
-    weights = (1 / counts.double())[inverse]
-    return torch.multinomial(weights, len(labels), replacement=True, generator=generator)
-
-
-def hold_out(images: Images, count: int, seed: int) -> tuple[Images, Images]:
-    """Split off `count` randomly drawn images for validation.
-
-    Returns:
-        The images and labels to train on, and those held out.
-
-    Example:
-        >>> train, validation = hold_out((torch.zeros(10, 1), torch.arange(10)), 3, seed=0)
-        >>> len(train[1]), len(validation[1])
-        (7, 3)
-    """
-    total = len(images[1])
-    if not 0 < count < total:
-        raise SSplainError(
-            f"Cannot hold {count} of {total} images out for validation; give 1 to {total - 1}."
-        )
-    order = torch.randperm(total, generator=torch.Generator().manual_seed(seed))
-    kept, held = order[count:], order[:count]
-    return (images[0][kept], images[1][kept]), (images[0][held], images[1][held])
-
-
 def train(
     build: Callable[[], nn.Module],
     images: Images,
@@ -173,12 +131,12 @@ def train(
     settings: Settings,
     *,
     draw: Draw = shuffled,
-    augment: Augment | None = None,
+    lesson: Lesson | None = None,
     score: Callable[[torch.Tensor, torch.Tensor], float] = accuracy,
     checkpoint: Path | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Trained:
-    """Train a classifier with Adam on the cross-entropy, keeping the epoch that validates best.
+    """Train a classifier with Adam, keeping the epoch that validates best.
 
     Args:
         build: Makes the model with fresh weights.
@@ -187,7 +145,8 @@ def train(
         validation: The same, for early stopping.
         settings: See `Settings`.
         draw: Gives the order of an epoch from the labels: `shuffled` or `class_balanced`.
-        augment: Changes a batch of images in [0, 1] before it is learned from.
+        lesson: Gives the loss of the model on a batch, which it may change first; by default, the
+            cross-entropy of the labels on the images as they are.
         score: Judges predictions on the validation images: `accuracy` or `balanced_accuracy`.
         checkpoint: A file that is rewritten after each epoch. If it exists, training goes on from
             it, and ends with the very weights of a run that was not interrupted.
@@ -234,7 +193,7 @@ def train(
             settings,
             history=history,
             draw=draw,
-            augment=augment,
+            lesson=lesson or partial(_plain, images[1]),
             progress=progress,
         )
         value = validate(drawn)
@@ -265,7 +224,7 @@ def _learn(
     *,
     history: tuple[Epoch, ...],
     draw: Draw,
-    augment: Augment | None,
+    lesson: Lesson,
     progress: Callable[[Step], None] | None,
 ) -> tuple[torch.Tensor, float]:
     """Pass once over the training images; return which were drawn and their mean loss."""
@@ -276,16 +235,25 @@ def _learn(
         order = torch.split(drawn, settings.batch_size)
         for done, chosen in enumerate(order, start=1):
             batch = _unit(images[0][chosen])
-            batch = batch if augment is None else augment(batch, generator)
             optimizer.zero_grad(set_to_none=True)
             with torch.autocast(batch.device.type, torch.bfloat16, enabled=settings.bfloat16):
-                error = functional.cross_entropy(model(batch), images[1][chosen])
+                error = lesson(model, batch, chosen, generator)
             torch.autograd.backward(error)
             optimizer.step()
             loss += error.item() * len(chosen)
             if progress is not None:
                 progress(Step(epoch, done, len(order), history))
     return drawn, loss / len(drawn)
+
+
+def _plain(
+    labels: torch.Tensor,
+    model: nn.Module,
+    batch: torch.Tensor,
+    rows: torch.Tensor,
+    _: torch.Generator,
+) -> torch.Tensor:
+    return functional.cross_entropy(model(batch), labels[rows])
 
 
 def predict(model: nn.Module, images: torch.Tensor) -> torch.Tensor:

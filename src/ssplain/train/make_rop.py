@@ -7,8 +7,11 @@ from pathlib import Path
 
 from torch import nn
 
+from ssplain.data.simulated import Examples, SimulatedROP
 from ssplain.models.card import ModelCard, save
-from ssplain.train.loop import Images, Step
+from ssplain.train.draws import Images
+from ssplain.train.lesson import Known
+from ssplain.train.loop import Step
 from ssplain.train.rop import CLASSES, STAGES, Stage, Verdict, judge, train_rop
 
 
@@ -19,6 +22,7 @@ def make_rop(
     *,
     name: str,
     origin: str,
+    known: Known | None = None,
     start: nn.Module | None = None,
     stages: Sequence[Stage] = STAGES,
     progress: Callable[[int, Step], None] | None = None,
@@ -34,6 +38,7 @@ def make_rop(
         out: folder to write `weights.safetensors` and `card.json` to.
         name: of the model.
         origin: where the images come from and what was learned before, for the card.
+        known: what was planted in simulated training images.
         start: a trained GoogLeNet to go on from; fresh weights if None.
         stages: of the training.
         progress: called with the number of the stage and where it stands.
@@ -45,6 +50,7 @@ def make_rop(
         images["train"],
         images["validation"],
         work,
+        known=known,
         start=start,
         stages=stages,
         progress=progress,
@@ -67,9 +73,9 @@ def make_rop(
         seed=stages[0].settings.seed,
         date=datetime.now(UTC).date().isoformat(),
         note=(
-            f"Trained on {counts['train']} {origin}, each class equally often, turned and "
-            f"mirrored, with Adam: {', '.join(map(_tell, stages))}. Balanced accuracy "
-            f"{trained.score:.1%} on {counts['validation']} images held out. "
+            f"Trained on {counts['train']} {origin}, each class equally often and varied "
+            f"in all that is not disease, with Adam: {', '.join(map(_tell, stages))}. Balanced "
+            f"accuracy {trained.score:.1%} on {counts['validation']} images held out. "
             f"Accuracy is balanced accuracy on {counts['test']} test images of vessel trees that "
             f"training never saw; recalls: {recalls}. Weights are in half precision. Not for "
             "diagnosis."
@@ -80,8 +86,34 @@ def make_rop(
     return verdict
 
 
+def simulated(
+    counts: Mapping[str, int], work: Path, trees: Sequence[Path] = (), workers: int = 2
+) -> tuple[dict[str, Images], Known]:
+    """Makes, or reads again, the simulated images of all splits and what was planted.
+
+    Args:
+        counts: images of "train", "validation" and "test".
+        work: folder where they are kept.
+        trees: folders of vessel masks; a third of the images is then made on their courses.
+        workers: processes to share the work.
+
+    Returns:
+        Images and labels of each split, and what was planted in those of "train".
+    """
+    made: dict[str, Examples] = {}
+    for split, count in counts.items():
+        on_masks = count // 9 * 3 if trees else 0  # the classes take turns
+        grown = SimulatedROP(split, count - on_masks)
+        made[split] = grown.examples(work / f"{split}.npz", workers)
+        if on_masks:
+            drawn = SimulatedROP(split, on_masks, tuple(trees))
+            made[split] = made[split].and_then(drawn.examples(work / f"{split}-trees.npz", workers))
+    known = Known(made["train"].amounts, made["train"].relevance)
+    return {split: (some.images, some.labels) for split, some in made.items()}, known
+
+
 def _tell(stage: Stage) -> str:
-    size = f" at 1/{stage.shrink} of the size" if stage.shrink > 1 else ""
+    size = f" of {stage.size} x {stage.size} pixels each" if stage.size else ""
     draws = stage.settings.epochs * stage.draws
     mean = ", the weights averaged over its epochs" if stage.settings.average else ""
     numbers = " in bfloat16" if stage.settings.bfloat16 else ""

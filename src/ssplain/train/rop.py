@@ -14,19 +14,11 @@ import torch
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 from torch import nn
-from torch.nn.functional import avg_pool2d
 
-from ssplain.data.simulated import turn_and_flip
 from ssplain.models.googlenet import GoogLeNet
-from ssplain.train.loop import (
-    Images,
-    Settings,
-    Step,
-    Trained,
-    balanced_accuracy,
-    class_balanced,
-    train,
-)
+from ssplain.train.draws import Images, class_balanced
+from ssplain.train.lesson import Known, Lesson
+from ssplain.train.loop import Settings, Step, Trained, balanced_accuracy, train
 
 CLASSES = ("Normal", "Pre-plus", "Plus")
 
@@ -37,25 +29,26 @@ class Stage:
 
     Attributes:
         settings: of the training loop.
-        shrink: by how much images are shrunk meanwhile; half the size takes a quarter of the time.
+        size: of the parts that are cut out of the images meanwhile, at full resolution; None for
+            whole images. Left out for images without planted disease, whose parts have no grade.
         draws: training images drawn between two validations.
     """
 
     settings: Settings
-    shrink: int = 1
-    draws: int = 1536
+    size: int | None = None
+    draws: int = 1024
 
 
-# Small images first, since on a CPU the number of steps is what is short; batches are small for the
-# same reason. The network ends in a mean over all places, so it takes images of any size.
+# Parts of images first, since on a CPU the number of steps is what is short, and a quarter of the
+# area takes a quarter of the time. The network ends in a mean over all places, so it takes images
+# of any size.
 STAGES = (
-    Stage(Settings(epochs=10, patience=10, batch_size=16, lr=1e-3, seed=0), shrink=2, draws=3072),
-    Stage(Settings(epochs=3, patience=3, batch_size=16, lr=2e-4, seed=1), shrink=2, draws=3072),
-    Stage(Settings(epochs=8, patience=8, batch_size=16, lr=2e-4, seed=2)),
-    Stage(Settings(epochs=6, patience=6, batch_size=32, lr=1e-4, seed=3, average=True)),
+    Stage(Settings(epochs=12, patience=12, batch_size=32, lr=5e-4, seed=0), size=112),
+    Stage(Settings(epochs=6, patience=6, batch_size=16, lr=2e-4, seed=1), draws=768),
+    Stage(Settings(epochs=4, patience=4, batch_size=16, lr=5e-5, seed=2, average=True), draws=768),
 )
 # What is left to do for a network that has seen vessels before.
-FURTHER = STAGES[2:]
+FURTHER = STAGES[1:]
 
 
 @dataclass(frozen=True)
@@ -92,19 +85,22 @@ def train_rop(
     validation: Images,
     folder: Path,
     *,
+    known: Known | None = None,
     start: nn.Module | None = None,
     stages: Sequence[Stage] = STAGES,
     progress: Callable[[int, Step], None] | None = None,
 ) -> Trained:
     """Train GoogLeNet on segmented fundus images of three classes.
 
-    Every class is drawn equally often, training images are turned and mirrored, and the weights
-    with the best balanced accuracy on the validation images are kept.
+    Every class is drawn equally often, training images are changed in all that is not disease (see
+    `ssplain.train.vary`), and the weights with the best balanced accuracy on the validation images
+    are kept.
 
     Args:
         images: training images (N, 1, H, W) as bytes, of which 255 is 1.0, and labels (N,).
-        validation: the same, not turned, for early stopping.
+        validation: the same, unchanged, for early stopping.
         folder: where the checkpoints are kept; a run that was killed goes on from them.
+        known: what was planted in simulated training images.
         start: a trained GoogLeNet to go on from; fresh weights if None.
         stages: of the training, each going on from the best weights of the one before.
         progress: called with the number of the stage and where it stands after every batch.
@@ -116,11 +112,11 @@ def train_rop(
     def fit(number: int, stage: Stage, build: Callable[[], nn.Module]) -> Trained:
         return train(
             build,
-            (shrunk(images[0], stage.shrink), images[1]),
-            (shrunk(validation[0], stage.shrink), validation[1]),
+            images,
+            validation,
             stage.settings,
-            draw=lambda labels, generator: class_balanced(labels, generator)[: stage.draws],
-            augment=turn_and_flip,
+            draw=lambda labels, generator: class_balanced(labels, generator, stage.draws),
+            lesson=Lesson(images[1], known, None if known is None else stage.size),
             score=balanced_accuracy,
             checkpoint=folder / f"stage-{number}.safetensors",
             progress=None if progress is None else partial(progress, number),
@@ -131,20 +127,6 @@ def train_rop(
     for number, stage in enumerate(stages[1:], start=2):
         trained = fit(number, stage, partial(_same, trained.model))
     return trained
-
-
-def shrunk(images: torch.Tensor, factor: int) -> torch.Tensor:
-    """Shrink images of bytes by averaging over squares.
-
-    Example:
-        >>> shrunk(torch.tensor([[[[0, 100], [200, 101]]]], dtype=torch.uint8), 2).item()
-        100
-    """
-    if factor == 1:
-        return images
-    # in parts: all images at once as floats would take gigabytes
-    parts = [avg_pool2d(part.float(), factor).round() for part in torch.split(images, 500)]
-    return torch.cat([part.to(torch.uint8) for part in parts])
 
 
 def judge(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> Verdict:
