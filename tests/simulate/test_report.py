@@ -11,7 +11,15 @@ from ssplain.data.simulated import read_mask
 from ssplain.simulate.eye import simulate
 from ssplain.simulate.report import Anatomy, brightness, compare, measure
 
-SHAPES = ("share", "extent", "branches", "total_length", "branch_length", "curvature", "arc_over_chord")
+SHAPES = (
+    "share",
+    "extent",
+    "branches",
+    "total_length",
+    "branch_length",
+    "curvature",
+    "arc_over_chord",
+)
 
 
 @pytest.mark.skipif("SSPLAIN_DATA" not in os.environ, reason="SSPLAIN_DATA names no data folder")

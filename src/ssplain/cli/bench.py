@@ -9,11 +9,11 @@ import typer
 from ssplain.errors import SSplainError
 
 # name on the command line -> room file; each has `cases()`, which yields one dict per case
-_NAMES = ("core", "explainers", "fundus", "metrics", "outside", "run", "vessels")
+_NAMES = ("core", "explainers", "fundus", "metrics", "outside", "rop", "run", "vessels")
 SUITES = {name: f"ssplain.bench.{name}" for name in _NAMES}
 
 
-SIZED = ("explainers", "outside", "run")  # those whose `cases` take a number of images
+SIZED = ("explainers", "outside", "rop", "run")  # those whose `cases` take a number of images
 
 
 def bench(

@@ -90,9 +90,11 @@ class SimulatedROP:
             raise IndexError(f"image {index} of {self.count}")
         if not self.trees:
             return simulate(SERIES[self.split], index)
-        # All three classes are planted on a tree in turn, so that a tree tells nothing.
-        mask = self._masks[index // 3 % len(self._masks)]
-        return simulate_on_mask(mask, SERIES[self.split], index)
+        return simulate_on_mask(self.mask(index), SERIES[self.split], index)
+
+    def mask(self, index: int) -> NDArray[np.float32]:
+        """The mask whose courses image number `index` has; each grade is planted on it in turn."""
+        return self._masks[index // 3 % len(self._masks)]
 
     @property
     def _name(self) -> list[str]:
@@ -170,13 +172,24 @@ def read_mask(path: Path) -> NDArray[np.float32]:
     mask = read_image(path)
     if len(mask) != 1:
         raise SSplainError(f"{path} has colours; give a mask, white vessels on black.")
-    height, width = mask.shape[1:]
+    square = fitted(mask)
+    return np.where(square > _CUT, square, 0).astype(np.float32)
+
+
+def fitted(image: torch.Tensor) -> NDArray[np.float32]:
+    """Shrinks an image (1, H, W) to fit a square of 224 pixels without changing its shape.
+
+    Example:
+        >>> float(fitted(torch.ones(1, 480, 640)).mean())
+        0.75
+    """
+    height, width = image.shape[1:]
     scale = SIZE / max(height, width)
     size = max(1, round(scale * height)), max(1, round(scale * width))
-    small = resize(mask, size)[0].numpy()
+    small = resize(image, size)[0].numpy()
     before = [(SIZE - side) // 2 for side in size]
-    square = np.pad(small, [(b, SIZE - side - b) for b, side in zip(before, size, strict=True)])
-    return np.where(square > _CUT, square, 0).astype(np.float32)
+    around = [(b, SIZE - side - b) for b, side in zip(before, size, strict=True)]
+    return np.pad(small, around).astype(np.float32)
 
 
 def in_steps(relevance: NDArray[np.float32]) -> NDArray[np.uint8]:

@@ -59,10 +59,10 @@ def draw_appearance(rng: np.random.Generator) -> Appearance:
     return Appearance(
         calibre=_log_uniform(rng, 0.45, 1.1),
         softness=rng.uniform(0.2, 0.65),
-        gain=rng.uniform(0.6, 1.2),
-        gamma=_log_uniform(rng, 0.5, 1.5),
+        gain=rng.uniform(0.75, 1.2),
+        gamma=_log_uniform(rng, 0.5, 1.15),
         threshold=rng.uniform(0.03, 0.32),
-        faintness=rng.uniform(0.0, 0.5),
+        faintness=rng.uniform(0.0, 0.4),
         unevenness=rng.uniform(0.0, 0.25),
         grain=rng.uniform(0.0, 0.1),
         missing=rng.uniform(0.0, 0.3),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +145,8 @@ def grown(rng: np.random.Generator, label: int, place: Place) -> list[Strand]:
         (True, True)
     """
     eye = draw_eye(rng)
-    courses = grow_tree(rng, eye)
+    # a photograph shows half of the side branches that a segmentation may
+    courses = grow_tree(rng, replace(eye, spacing=2 * eye.spacing))
     disease = draw_disease(rng, label)
     points, widths, findings = plant(rng, courses, calibre(courses, eye.zoom), disease, eye.zoom)
     slim = rng.uniform(0.4, 0.9)  # infants' vessels are thin; cameras and eyes differ

@@ -104,18 +104,18 @@ def compare(simulated: Iterable[Image], real: Iterable[Image] = ()) -> str:
     Example:
         >>> from ssplain.simulate.eye import simulate
         >>> print(compare(simulate(0, i).image for i in range(2)))  # doctest: +ELLIPSIS
-        measure              5 %    50 %    95 %
+        measure               5 %     50 %     95 %
         share ...
     """
     columns = [list(map(measure, images)) for images in (simulated, real)]
     columns = [seen for seen in columns if seen]
-    title = "".join(f"{share:>8}" for share in ("5 %", "50 %", "95 %"))
-    rows = [f"{'measure':<14} " + f"{title}    real"[: 24 + 8 * (len(columns) - 1)]]
+    title = "".join(f"{share:>9}" for share in ("5 %", "50 %", "95 %"))
+    rows = [f"{'measure':<14} " + f"{title}    real"[: 27 + 8 * (len(columns) - 1)]]
     for field in fields(Anatomy):
         spread = [
             np.percentile([getattr(anatomy, field.name) for anatomy in seen], [5, 50, 95])
             for seen in columns
         ]
-        numbers = "".join(f"{value:8.3g}" for value in np.concatenate(spread))
+        numbers = "".join(f"{value:9.4g}" for value in np.concatenate(spread))
         rows.append(f"{field.name:<14} {numbers}")
     return "\n".join(rows)
