@@ -20,9 +20,11 @@ from scipy.stats import spearmanr
 
 from ssplain.simulate import disease as simulate_disease
 from ssplain.simulate import eye as simulate_eye
+from ssplain.simulate.anatomy import Eye
 from ssplain.simulate.appearance import Appearance
 from ssplain.simulate.disease import Disease, draw_disease
-from ssplain.simulate.eye import Dice, SimulatedFundus, draw_tree, label_of, plant_tree
+from ssplain.simulate.eye import Dice, SimulatedFundus, draw_tree, label_of, plant_into
+from ssplain.simulate.tree import grow_tree
 from ssplain.vessels import trace
 from ssplain.vessels.table import Row, branch_rows, planted_rows
 
@@ -47,21 +49,37 @@ CLEAR = Appearance(
 )
 
 
-def phantom(index: int, dilation: float) -> SimulatedFundus:
-    """Draw an eye whose disease is strong and dilates every vein, by the same dice with or without.
+def camera(rng: np.random.Generator) -> Eye:
+    """A camera that shows the posterior pole at about the same size in every eye."""
+    zoom = rng.uniform(0.88, 1.14)
+    return Eye(
+        zoom=zoom,
+        fovea=(zoom * rng.uniform(44, 54), zoom * rng.uniform(-8, 1)),
+        flat=zoom * rng.uniform(80, 240),
+        field=(rng.uniform(18, 58), rng.uniform(-14, 14)),
+        radius=rng.uniform(102, 110),
+        spacing=zoom * math.exp(rng.uniform(math.log(30), math.log(120))),
+    )
 
-    Simulated eyes have dilation seldom and weakly; here it has a range that can be ranked.
+
+def phantom(index: int, dilation: float) -> SimulatedFundus:
+    """Draw an eye in which arteries wind and veins widen, so that each can be ranked.
+
+    Simulated eyes have dilation seldom and weakly, and in all of their vessels.
     """
     dice = Dice.of(SERIES, index)
+    eye = camera(dice.anatomy)
+    courses = grow_tree(dice.anatomy, eye)
 
     def strong(rng: np.random.Generator, label: int, amount: float | None = None) -> Disease:
         drawn = draw_disease(rng, label, amount)
-        return replace(drawn, wavelength=rng.uniform(18, 29), reach=95.0, dilation=dilation)
+        wavelength = rng.uniform(18, 29)
+        return replace(drawn, wavelength=wavelength, reach=95.0, veins=0.0, dilation=dilation)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(simulate_eye, "draw_disease", strong)
         patch.setattr(simulate_disease, "_SLOPE", 1.2)
-        tree = plant_tree(dice, label_of(index, None))
+        tree = plant_into(dice, eye, courses, label_of(index, None))
     return draw_tree(dice, tree, CLEAR)
 
 

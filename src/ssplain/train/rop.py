@@ -43,12 +43,13 @@ class Stage:
 # area takes a quarter of the time. The network ends in a mean over all places, so it takes images
 # of any size.
 STAGES = (
-    Stage(Settings(epochs=12, patience=12, batch_size=32, lr=5e-4, seed=0), size=112),
-    Stage(Settings(epochs=6, patience=6, batch_size=16, lr=2e-4, seed=1), draws=768),
-    Stage(Settings(epochs=4, patience=4, batch_size=16, lr=5e-5, seed=2, average=True), draws=768),
+    Stage(Settings(epochs=12, patience=12, batch_size=16, lr=1e-3, seed=0), size=112, draws=4096),
+    Stage(Settings(epochs=4, patience=4, batch_size=16, lr=3e-4, seed=1), size=112, draws=4096),
+    Stage(Settings(epochs=8, patience=8, batch_size=16, lr=2e-4, seed=2), draws=1536),
+    Stage(Settings(epochs=4, patience=4, batch_size=16, lr=5e-5, seed=3, average=True), draws=1536),
 )
 # What is left to do for a network that has seen vessels before.
-FURTHER = STAGES[1:]
+FURTHER = STAGES[2:]
 
 
 @dataclass(frozen=True)
