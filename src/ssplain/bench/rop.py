@@ -26,7 +26,7 @@ from ssplain.data.hvdropdb import eyes as eyes_of
 from ssplain.data.simulated import SERIES, SimulatedROP, fitted, read_mask
 from ssplain.explain.registry import make
 from ssplain.fundus.segment import segment
-from ssplain.metrics.intervals import compare
+from ssplain.metrics.intervals import paired
 from ssplain.metrics.localisation import localise
 from ssplain.models import load, severity
 from ssplain.simulate.courses import simulate_on_mask
@@ -172,7 +172,7 @@ def explained(network: nn.Module, count: int) -> Case:
         localise(images, shown, truth).observed.average_precision for shown in (maps, images)
     )
     ill = ~ours.isnan()
-    gain = compare(ours[ill], theirs[ill], labels[ill])
+    gain = paired(ours[ill], theirs[ill], labels[ill])
     return {
         "case": "average precision on planted disease",
         "images": int(ill.sum()),

@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -149,7 +149,12 @@ class SimulatedROP:
                 images[i, 0], labels[i], amounts[i], relevance[i, 0] = image, label, amount, ill
                 if progress is not None:
                     progress(i + 1)
-        arrays = {"images": images, "labels": labels, "amounts": amounts, "relevance": relevance}
+        arrays: dict[str, NDArray[Any]] = {
+            "images": images,
+            "labels": labels,
+            "amounts": amounts,
+            "relevance": relevance,
+        }
         if keep is not None:
             write_whole(keep, npz_bytes(arrays | {"of": np.array(self._name)}))
         return Examples(*(torch.from_numpy(arrays[name]) for name in Examples._fields))
