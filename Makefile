@@ -29,6 +29,13 @@ test-slow: .venv/ready ## run the checks that take minutes each
 mutants: .venv/ready ## put 300 small faults into the code, one at a time, and see which are noticed
 	OMP_NUM_THREADS=1 nice $(BIN)/python tests/mutants.py --count 300
 
+docs: .venv/docs ## build the site, with the gallery; warnings are errors
+	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+
+.venv/docs: .venv/ready
+	$(BIN)/pip install --quiet -e '.[dev,docs]'
+	@touch $@
+
 check: .venv/ready ## lint, types, order of the rooms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
