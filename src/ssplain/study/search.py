@@ -18,13 +18,21 @@ from typing import Any
 from torch import Tensor
 
 from ssplain.data import idx
-from ssplain.explain.presets import RANKING
 from ssplain.explain.registry import make
 from ssplain.metrics import insertion_deletion
 from ssplain.models import load
 
 PASSES = 40
 FIRST = 1000  # the 500 before it are for looking at things
+BASE: Mapping[str, Any] = {  # where the search sets out
+    "rho": 0.01,
+    "pooling": 0.5,
+    "start": "gradient",
+    "lr": 0.1,
+    "softness": 0.1,
+    "tv_over": "grid",
+    "tv_weight": 1e-3,
+}
 GRID: Mapping[str, tuple[Any, ...]] = {
     "rho": (0.0, 0.001, 0.01),
     "pooling": (0.0, 0.25, 0.5, 0.75, 1.0),
@@ -88,8 +96,7 @@ def search(dataset: str, log: Log, count: int, folder: Path | None = None) -> di
         curves = insertion_deletion(model, images, labels, maps, axis="support", points=51)
         return log.add(dataset, count, key, (curves.insertion.area, curves.deletion.area))
 
-    preset: Mapping[str, Any] = RANKING[dataset]
-    best = {name: preset[name] for name in GRID}
+    best = dict(BASE)
     for name, values in GRID.items():
         trials = [{**best, name: value} for value in values]
         enough = max(map(gain, trials)) - GIVEN_AWAY.get(name, 0.0)
