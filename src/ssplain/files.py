@@ -247,6 +247,27 @@ def _npy_header(kind: str, shape: tuple[int, ...]) -> bytes:
     return header.getvalue()
 
 
+def require_file(path: Path) -> None:
+    """Complain unless there is a file to read, saying what is there instead.
+
+    >>> require_file(Path("nowhere.png"))
+    Traceback (most recent call last):
+        ...
+    ssplain.errors.SSplainError: nowhere.png does not exist; give the path of an image file.
+    """
+    if path.is_file():
+        return
+    if path.is_dir():
+        found = "is a folder"
+    elif path.exists():
+        found = "is a pipe or device, not a file"
+    elif path.is_symlink():
+        found = "is a loop of links, or a link to nowhere"
+    else:
+        found = "does not exist"
+    raise SSplainError(f"{path} {found}; give the path of an image file.")
+
+
 def hash_bytes(content: bytes | str) -> str:
     """Return the SHA-256 of bytes, or of a text that may hold any file name.
 

@@ -3,9 +3,10 @@ import torch
 from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
-from ssplain.models.adapter import Classifier, frozen
+from ssplain.models.adapter import Classifier
 from ssplain.models.batching import run_in_batches
 from ssplain.models.fingerprint import fingerprint
+from ssplain.models.holding import frozen
 from ssplain.models.model_pass import LogSoftmax, ModelPass
 
 IMAGES = torch.rand(5, 1, 4, 4, generator=torch.Generator().manual_seed(0))

@@ -14,8 +14,9 @@ from ssplain.bench.timing import in_turn, ratio
 from ssplain.data import bundled
 from ssplain.explain import Preset, SSplain, preset
 from ssplain.models import GoogLeNet, load
-from ssplain.models.adapter import first_channels, frozen
+from ssplain.models.adapter import first_channels
 from ssplain.models.batching import fitting_batch
+from ssplain.models.holding import frozen
 
 Case = dict[str, Any]
 

@@ -17,8 +17,8 @@ from ssplain.metrics import connected, insertion_deletion, kappa, largest_compon
 from ssplain.metrics.components import Rule
 from ssplain.metrics.order import AXES, FINE_POINTS, PAPER_POINTS, Axis
 from ssplain.models import load
-from ssplain.models.adapter import frozen
 from ssplain.models.batching import fitting_batch
+from ssplain.models.holding import frozen
 
 Case = dict[str, Any]
 

@@ -1,6 +1,9 @@
 """The `ssplain` command: gathers the commands and turns a user's mistake into one sentence."""
 
+import signal
 import sys
+import threading
+import warnings
 from typing import Annotated
 
 import typer
@@ -61,10 +64,44 @@ def _root(
     """Show which few, connected pixels an image classifier's decision rests on."""
 
 
+class _Stopped(BaseException):
+    """Ctrl-C; not a KeyboardInterrupt, of which typer would say no more than "Aborted"."""
+
+
 def main() -> None:
     """Run the command line; a user's mistake becomes one sentence and exit code 2."""
+    _speak_in_sentences()
     try:
         app()
     except SSplainError as error:
-        typer.echo(f"ssplain: {error}", err=True)
+        _say(error)
         sys.exit(2)
+    except OSError as error:
+        about = f"{error.filename}: " if error.filename else ""
+        _say(
+            f"{about}{error.strerror or error}; check the path, its permissions and the room left."
+        )
+        sys.exit(2)
+    except _Stopped:
+        _say("stopped. What was written is whole and kept; nothing half is left behind.")
+        sys.exit(130)
+
+
+def _say(text: object) -> None:
+    """Write a sentence; bytes in file names that are no text are shown escaped."""
+    typer.echo(f"ssplain: {text}".encode(errors="backslashreplace").decode(), err=True)
+
+
+def _speak_in_sentences() -> None:
+    """Let warnings and Ctrl-C speak as errors do."""
+
+    def warned(message: object, category: type[Warning], *_: object, **__: object) -> None:
+        if not issubclass(category, DeprecationWarning | ImportWarning):
+            _say(message)
+
+    def stop(*_: object) -> None:
+        raise _Stopped
+
+    warnings.showwarning = warned  # type: ignore[assignment]
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, stop)

@@ -1,11 +1,13 @@
 """`ssplain compare`: what different explainers say about the same images, side by side."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssplain.cli.inputs import (
+    Anyway,
     Architecture,
     BatchSize,
     ImageFiles,
@@ -20,13 +22,19 @@ from ssplain.cli.inputs import (
     read_or_refuse,
 )
 from ssplain.errors import SSplainError
+from ssplain.files import OwnFiles, require_writable
+from ssplain.names import Source
+from ssplain.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from torch import Tensor
 
     from ssplain.explain.compare import Compared
+    from ssplain.models import ModelCard
+
+WRITTEN = ("comparison.png", "maps.npz", "comparison.json")
 
 
 def compare(
@@ -44,6 +52,7 @@ def compare(
     output_kind: OutputKind = "auto",
     batch_size: BatchSize = None,
     seed: Annotated[int, typer.Option(help="For explainers that draw at random.")] = 0,
+    anyway: Anyway = False,
 ) -> None:
     """Compare explainers on image files: one picture, all maps, and a table of times."""
     from rich.progress import track
@@ -53,11 +62,17 @@ def compare(
     from ssplain.explain.registry import names
     from ssplain.models import fold_batch_norm, load
 
+    require_writable(out)
+    OwnFiles(out).require_free(WRITTEN)
     chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
     network, card = fold_batch_norm(load(model, architecture)), card_of(model)
     if dataset is None and card is not None and card.dataset in PRESETS:
         dataset = card.dataset
-    usable, refused = read_or_refuse(images, card)
+    usable, refused = read_or_refuse(images, card, None if anyway else _inside(card))
+    outside = {} if card is None else {str(p): card.faults(image) for p, image in usable}
+    outside = {path: faults for path, faults in outside.items() if faults}
+    for path, faults in outside.items():
+        typer.echo(f"ssplain: {path} is unlike the training images: {'; '.join(faults)}.", err=True)
     batch = _stack(usable)
     steps = run(
         network,
@@ -74,7 +89,15 @@ def compare(
     for one in compared:
         if one.complaint:
             typer.echo(f"ssplain: {one.method.title} is left out: {one.complaint}", err=True)
-    _write(out, [path for path, _ in usable], batch, compared)
+    about = {
+        "format": 1,
+        "versions": {"ssplain": __version__},
+        "model": model,
+        "sources": [Source.of(path).about() for path, _ in usable],
+        "explainers": [one.method.name for one in compared if one.maps is not None],
+        "outside_domain": outside,
+    }
+    _write(out, [path for path, _ in usable], batch, compared, about)
     _table(compared, len(batch))
     typer.echo(f"Look at {out / 'comparison.png'}; the maps are in {out / 'maps.npz'}.")
     end(refused, len(images))
@@ -97,17 +120,30 @@ def _stack(images: "Sequence[tuple[Path, Tensor]]") -> "Tensor":
 
 
 def _write(
-    out: Path, paths: "Sequence[Path]", batch: "Tensor", compared: "Sequence[Compared]"
+    out: Path,
+    paths: "Sequence[Path]",
+    batch: "Tensor",
+    compared: "Sequence[Compared]",
+    about: "Mapping[str, object]",
 ) -> None:
-    """Write the picture and the maps."""
-    from ssplain.files import npz_bytes, write_whole
-    from ssplain.report.compare import comparison
-    from ssplain.report.save import write_figure
+    """Write the picture, the maps and where they come from."""
+    from io import BytesIO
 
+    from ssplain.files import npz_bytes
+    from ssplain.report.compare import comparison
+
+    picture = BytesIO()
     drawing = comparison(batch, compared, [path.stem for path in paths])
+    drawing.savefig(picture, format="png", dpi=150)
     maps = {one.method.name: one.maps.numpy() for one in compared if one.maps is not None}
-    write_figure(drawing, out / "comparison.png", dpi=150)
-    write_whole(out / "maps.npz", npz_bytes(maps))
+    text = json.dumps(about, indent=2, sort_keys=True) + "\n"
+    contents = (picture.getvalue(), npz_bytes(maps), text.encode())
+    OwnFiles(out).write(dict(zip(WRITTEN, contents, strict=True)))
+
+
+def _inside(card: "ModelCard | None") -> "Callable[[Tensor], object] | None":
+    """Return what refuses images unlike the model's training images."""
+    return None if card is None else lambda image: card.require_inside(image, "This image")
 
 
 def _table(compared: "Sequence[Compared]", count: int) -> None:

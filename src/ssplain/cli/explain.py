@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssplain.cli.inputs import (
+    Anyway,
     Architecture,
     BatchSize,
     ModelSource,
@@ -71,6 +72,7 @@ def explain(
             "--dicom", help="Answer DICOM in DICOM: overlay.dcm and map.dcm in the same study."
         ),
     ] = False,
+    anyway: Anyway = False,
     engine: EngineKind = None,
     workers: Workers = 1,
     scheduler: Scheduler = None,
@@ -110,6 +112,7 @@ def explain(
         seed=seed,
         pictures=pictures,
         dicom=dicom,
+        anyway=anyway,
     )
     work_through(
         task,

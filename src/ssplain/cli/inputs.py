@@ -42,6 +42,12 @@ OutputKind = Annotated[str, typer.Option(help="What the model returns: auto, log
 BatchSize = Annotated[int | None, typer.Option(help="Images at a time.")]
 
 
+Anyway = Annotated[
+    bool,
+    typer.Option("--anyway", help="Also explain images unlike those the model was trained on."),
+]
+
+
 def number_or_text(text: str | None) -> int | str | None:
     """Return a whole number where the text is one.
 

@@ -89,6 +89,7 @@ def _train_lenet(
 ) -> None:
     from ssplain.data import CLASSES, load
     from ssplain.models import LeNet5, ModelCard, save
+    from ssplain.models.domain import Domain
     from ssplain.train.draws import hold_out
     from ssplain.train.loop import Settings, accuracy, predict
     from ssplain.train.loop import train as fit
@@ -111,6 +112,7 @@ def _train_lenet(
         accuracy=reached,
         seed=seed,
         date=datetime.now(UTC).date().isoformat(),
+        domain=Domain.of(learned[0][:20_000]).numbers(),
         note=(
             f"Trained on {len(learned[1])} images with Adam (lr {settings.lr:g}, weight decay "
             f"{settings.weight_decay:g}, batches of {settings.batch_size}). Epoch "

@@ -10,6 +10,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from torch.nn import functional
 
 from ssplain.errors import SSplainError
+from ssplain.files import require_file
 
 MAX_PIXELS = 89_478_485  # where Pillow itself starts to warn of decompression bombs
 _FORMATS = ("PNG", "TIFF", "JPEG", "BMP", "GIF")
@@ -42,9 +43,7 @@ def read_image(path: str | Path, page: int | None = None) -> torch.Tensor:
         torch.Size([1, 2, 3])
     """
     path = Path(path)
-    if not path.is_file():
-        found = "is a folder" if path.is_dir() else "does not exist"
-        raise SSplainError(f"{path} {found}; give the path of an image file.")
+    require_file(path)
     if not path.stat().st_size:
         raise SSplainError(f"{path} is empty; save the image again.")
     try:

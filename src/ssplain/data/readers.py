@@ -12,6 +12,7 @@ from PIL import Image
 from ssplain.data.dicom import dicom_frames, read_dicom
 from ssplain.data.images import MAX_PIXELS, read_image
 from ssplain.errors import SSplainError
+from ssplain.files import require_file
 
 _TIFF = (".tif", ".tiff")
 _DICOM = (".dcm", ".dicom")
@@ -128,9 +129,7 @@ def _from_arrays(path: Path, page: int | None) -> torch.Tensor:
 
 def _images_in(path: Path) -> np.ndarray:
     """Return the array of images of a file, `(N, H, W)` or `(N, C, H, W)`."""
-    if not path.is_file():
-        found = "is a folder" if path.is_dir() else "does not exist"
-        raise SSplainError(f"{path} {found}; give the path of an image file.")
+    require_file(path)
     stat = path.stat()
     return _load(path, stat.st_mtime_ns, stat.st_size)
 

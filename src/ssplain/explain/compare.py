@@ -67,5 +67,10 @@ def compare(
             maps = make(one.name, model, dataset, **settings).attribute(images, target)
         except SSplainError as error:
             yield Compared(one, None, 0.0, str(error))
+        except RuntimeError as error:  # of PyTorch or Captum, such as for want of a gradient
+            reason = (str(error).splitlines() or ["it failed"])[0]
+            if "does not require grad" in reason or "not have been used in the graph" in reason:
+                reason = "it needs a gradient with respect to the image, and the model has none."
+            yield Compared(one, None, 0.0, reason)
         else:
             yield Compared(one, maps, (time.perf_counter() - started) / len(maps))

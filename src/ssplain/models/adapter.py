@@ -5,8 +5,7 @@ or dict, and take one channel or three. The adapter finds out what it can from t
 output, and asks for what it cannot know.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -22,45 +21,15 @@ OutputKind = Literal["auto", "logits", "probs"]
 OutputSelector = int | str | Callable[[Any], Tensor] | None
 
 
-@contextmanager
-def frozen(model: object) -> Iterator[None]:
-    """Hold a module in evaluation mode with frozen weights; restore every flag at the end.
-
-    Frozen weights need no weight gradients, which saves about a third of a backward pass. On a CPU
-    the weights of convolutions are laid out with the channels last meanwhile: measured 1.7 times
-    faster for LeNet-5 and 1.3 for GoogLeNet. Flags and weights come back as they were, each
-    module and parameter by itself, also when an error passes through. Anything that is not a module
-    passes untouched.
-
-    >>> layer = nn.Linear(2, 2)
-    >>> with frozen(layer):
-    ...     (layer.training, layer.weight.requires_grad)
-    (False, False)
-    >>> (layer.training, layer.weight.requires_grad)
-    (True, True)
-    """
-    if not isinstance(model, nn.Module):
-        yield
-        return
-    training = [(module, module.training) for module in model.modules()]
-    weights = [
-        (parameter, parameter.requires_grad, parameter.data) for parameter in model.parameters()
-    ]
-    try:
-        for module, _ in training:
-            module.training = False
-        for parameter, _, data in weights:
-            parameter.requires_grad = False
-            if data.dim() == 4 and data.device.type == "cpu":
-                # clone, since contiguous() takes a single channel for any layout
-                parameter.data = data.clone(memory_format=torch.channels_last)
-        yield
-    finally:
-        for module, flag in training:
-            module.training = flag
-        for parameter, flag, data in weights:
-            parameter.data = data
-            parameter.requires_grad = flag
+_EXACT = (torch.float32, torch.float64)
+# steps that hand values on as they are, between a model's last layer and its output
+_PASSED_ON = (
+    "ViewBackward0",
+    "SqueezeBackward1",
+    "SliceBackward0",
+    "SelectBackward0",
+    "ToCopyBackward0",
+)
 
 
 @dataclass(frozen=True)
@@ -115,9 +84,21 @@ class Classifier:
 
     def values(self, images: Tensor) -> Tensor:
         """Call the model and return its class values `(N, classes)` as they come."""
-        with ModelPass(image_convolution=self.image_convolution):
-            returned = self.context.call(lambda x, *more: self.model(self._fit(x), *more), images)
-        return pick_values(returned, self.output, len(images))
+        try:
+            with ModelPass(image_convolution=self.image_convolution):
+                returned = self.context.call(
+                    lambda x, *more: self.model(self._fit(x), *more), images
+                )
+        except (SSplainError, torch.OutOfMemoryError):
+            raise
+        except Exception as error:  # whatever somebody's model may raise
+            reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+            raise SSplainError(
+                f"The model does not accept images of shape {tuple(images.shape[1:])} "
+                f"(channels, height, width): {reason}"
+            ) from error
+        values = pick_values(returned, self.output, len(images))
+        return values if values.dtype in _EXACT else values.float()
 
     def take(self, index: Tensor | slice) -> "Classifier":
         """Return the classifier for images made from some of those that its context is for."""
@@ -133,7 +114,9 @@ class Classifier:
             The classifier, and its probabilities `(N, classes)` for the images.
         """
         parts = run_in_batches(
-            lambda rows: _try(self.take(rows), images[rows]), len(images), batch_size
+            torch.no_grad()(lambda rows: self.take(rows).values(images[rows])),
+            len(images),
+            batch_size,
         )
         values = torch.cat(parts)
         if not bool(torch.isfinite(values).all()):
@@ -142,8 +125,26 @@ class Classifier:
                 f"The model returns NaN or infinite values for image {first}; check its weights "
                 "and that the image has the range and size that it was trained on."
             )
-        settled = replace(self, output_kind=_kind(values, self.output_kind))
+        kind = _kind(values, self.output_kind)
+        if kind == "logits" and self.output_kind == "auto":
+            self._refuse_labels(images[:1], values)
+        settled = replace(self, output_kind=kind)
         return settled, _to_log_probabilities(values, settled.output_kind).exp()
+
+    def _refuse_labels(self, image: Tensor, values: Tensor) -> None:
+        """Complain if what would be taken for logits comes out of a sigmoid, one per label."""
+        if not bool(((values >= 0) & (values <= 1)).all()):
+            return
+        with torch.enable_grad():
+            step = self.take(slice(1)).values(image.clone().requires_grad_()).grad_fn
+        while step is not None and type(step).__name__ in _PASSED_ON:
+            step = step.next_functions[0][0]
+        if step is not None and "Sigmoid" in type(step).__name__:
+            raise SSplainError(
+                "The model ends in a sigmoid and its values do not sum to one: they look like "
+                "independent labels, not classes; say output_kind='probs' to explain each label's "
+                "own probability, or output_kind='logits' if they are logits after all."
+            )
 
     def _fit(self, images: Tensor) -> Tensor:
         """Give the images the channels that the model takes, laid out as convolutions like it."""
@@ -158,21 +159,6 @@ class Classifier:
             return images
         # channels_last: measured a quarter faster for GoogLeNet on a CPU; values stay the same
         return images.expand(-1, wanted, -1, -1).contiguous(memory_format=torch.channels_last)
-
-
-def _try(classifier: Classifier, images: Tensor) -> Tensor:
-    """Return the class values, or a sentence about what the model says to these images."""
-    try:
-        with torch.no_grad():
-            return classifier.values(images)
-    except torch.OutOfMemoryError:
-        raise
-    except (RuntimeError, TypeError, IndexError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise SSplainError(
-            f"The model does not accept images of shape {tuple(images.shape[1:])} "
-            f"(channels, height, width): {reason}"
-        ) from error
 
 
 class OnBackground(nn.Module):

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import safetensors.torch
-from torch import nn
+from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
 from ssplain.files import write_whole
+from ssplain.models.domain import Domain
 
 CARD, WEIGHTS = "card.json", "weights.safetensors"
 _HOME = Path(__file__).parents[1] / "assets" / "models"
@@ -37,6 +38,8 @@ class ModelCard:
         date: Day of training, as YYYY-MM-DD.
         note: How it was trained, in a sentence or two.
         sha256: Fingerprint of the weights file; `save` fills it in.
+        domain: What its training images have in common, from `Domain.of(images).numbers()`; images
+            outside are refused. None if that is not known.
     """
 
     name: str
@@ -50,6 +53,16 @@ class ModelCard:
     date: str
     note: str
     sha256: str = ""
+    domain: dict[str, list[float]] | None = None
+
+    def faults(self, image: Tensor) -> list[str]:
+        """Return what sets an image, of the model's size, apart from its training images."""
+        return [] if self.domain is None else Domain.read(self.domain).faults(image)
+
+    def require_inside(self, image: Tensor, what: object) -> None:
+        """Complain about an image that is not of the kind that the model was trained on."""
+        if self.domain is not None:
+            Domain.read(self.domain).require(image, what, self.name)
 
     @staticmethod
     def read(folder: Path) -> "ModelCard":
@@ -58,13 +71,15 @@ class ModelCard:
         try:
             fields = json.loads(path.read_text(encoding="utf-8"))
             fields |= {"classes": tuple(fields["classes"]), "size": tuple(fields["size"])}
+            if fields.get("domain") is not None:
+                Domain.read(fields["domain"])
             return ModelCard(**fields)
         except OSError as error:
             raise SSplainError(
                 f"{path} cannot be read ({error.strerror}); `ssplain train` writes it next to the "
                 "weights."
             ) from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError) as error:
             raise SSplainError(
                 f"{path} is not a model card ({error}); `ssplain train` writes it next to the "
                 "weights."

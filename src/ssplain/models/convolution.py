@@ -68,6 +68,7 @@ def convolve(  # noqa: PLR0917 - the arguments of conv2d, in the order of a laye
     """Do what `conv2d` does, as an `ImageConvolution` if it is one."""
     fits = (
         images.device.type == "cpu"
+        and not torch.is_autocast_enabled("cpu")
         and images.dim() == 4
         and images.requires_grad
         and not any(given.requires_grad for given in (weight, bias) if given is not None)

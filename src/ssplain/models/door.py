@@ -19,12 +19,12 @@ from ssplain.models.adapter import (
     OutputKind,
     OutputSelector,
     first_channels,
-    frozen,
     home_of,
     plain,
 )
 from ssplain.models.batching import as_batch, fitting_batch, run_in_batches
 from ssplain.models.context import Context, Fill, Images
+from ssplain.models.holding import frozen, plain_arithmetic, require_plain_numbers
 
 T = TypeVar("T")
 
@@ -145,8 +145,15 @@ class Door:
             arguments: given to the model after the images: one, or a tuple of them; a tensor with
                 one row per image is given row by row.
         """
+        with plain_arithmetic():
+            yield from self._open(images, fill, arguments)
+
+    def _open(self, images: Images, fill: Fill, arguments: object) -> Iterator[OpenModel]:
         given = as_batch(images)
+        if given.is_inference():
+            given = given.clone()
         model = self.classifier.model
+        require_plain_numbers(model)
         batch = given.to(**home_of(model, given))
         context = Context.of(batch, self.fill if fill is None else fill, arguments)
         if context.ground is not None:

@@ -172,12 +172,15 @@ def _from_entry(entry: str) -> nn.Module:
         sys.path.append(here)
     try:
         module = importlib.import_module(module_name)
-    except ImportError as error:
+    except Exception as error:  # whatever somebody's package may raise
+        reason = f"{type(error).__name__}: {error}"
         raise SSplainError(
-            f"{entry} cannot be imported ({error}); install the package, run this in the folder "
-            "that holds it, or name that folder in PYTHONPATH."
+            f"{entry} cannot be imported ({reason}); mend or install the package, run this in "
+            "the folder that holds it, or name that folder in PYTHONPATH."
         ) from error
     function = getattr(module, function_name, None)
+    if isinstance(function, nn.Module):
+        return function.eval()  # a model that is there already
     if not callable(function):
         raise SSplainError(
             f"{module_name} has no function {function_name!r}; name one that takes no arguments "
@@ -189,7 +192,11 @@ def _from_entry(entry: str) -> nn.Module:
         raise SSplainError(
             f"{entry} cannot be called without arguments ({error}); name one that can be."
         ) from error
-    model = function()
+    try:
+        model = function()
+    except Exception as error:  # whatever somebody's function may raise
+        reason = f"{type(error).__name__}: {error}"
+        raise SSplainError(f"{entry} failed to make a model ({reason}); mend it first.") from error
     if not callable(model):
         raise SSplainError(
             f"{entry} returned {type(model).__name__} instead of a model; return a torch.nn.Module "

@@ -39,6 +39,7 @@ class Explaining:
         budget: see `SSplain`, as for all that follow.
         pictures: whether to draw `overlay.png`, `mask.png` and `top5.png`.
         dicom: whether images that come from DICOM files are answered in DICOM too.
+        anyway: whether images unlike the model's training images are explained too.
     """
 
     model: str
@@ -60,6 +61,7 @@ class Explaining:
     seed: int = 0
     pictures: bool = False
     dicom: bool = False
+    anyway: bool = False
 
     def about(self) -> dict[str, Any]:
         """Return settings and the model's fingerprint, without what does not change results."""
@@ -132,6 +134,8 @@ class ExplainingWorker:
                     "to grey first."
                 )
             fitted = resize(image, self.card.size)
+            if not self.task.anyway:
+                self.card.require_inside(fitted, item.given)
         else:
             fitted = image
         find_support(as_batch(fitted), self.explainer.support)
@@ -181,7 +185,12 @@ class ExplainingWorker:
                     "resized": inputs[i][1],
                 },
                 files=_Files(result, i, self.task, item),
-                manifest=shared | {"images": hashes[i : i + 1], "shape": [1, *shape[1:]]},
+                manifest=shared
+                | {
+                    "images": hashes[i : i + 1],
+                    "shape": [1, *shape[1:]],
+                    "outside_domain": self.card.faults(inputs[i][0]) if self.card else [],
+                },
             )
             for i, item in enumerate(items)
         ]
