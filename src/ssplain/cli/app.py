@@ -102,6 +102,6 @@ def _speak_in_sentences() -> None:
     def stop(*_: object) -> None:
         raise _Stopped
 
-    warnings.showwarning = warned  # type: ignore[assignment]
+    warnings.showwarning = warned
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, stop)

@@ -67,7 +67,9 @@ class Domain:
     def faults(self, image: Tensor) -> list[str]:
         """Return what sets an image `(C, H, W)` apart from the training images, in sentences."""
         lit, brightness, soft, levels = _numbers(image).tolist()
-        told = []
+        told: list[str] = []
+        if not lit:
+            return told  # nothing to explain, which is told elsewhere
         if not self.lit[0] <= lit <= self.lit[1]:
             told.append(f"{lit:.0%} of its pixels are lit; {_percent('with', self.lit)}")
         if not self.brightness[0] <= brightness <= self.brightness[1]:
@@ -109,7 +111,7 @@ def _numbers(image: Tensor) -> Tensor:
     """Return lit share, brightness, softness and levels of an image."""
     grey = image.detach().float().mean(0).flatten()
     lit = grey[grey > LIT]
-    count = len((grey * 255).round().unique())
+    count = len(torch.bincount((grey * 255).round().clamp(0, 255).int()).nonzero())
     if not len(lit):
         return torch.tensor([0.0, 0.0, 0.0, float(count)])
     soft = float((lit < 0.98).float().mean())
