@@ -50,6 +50,12 @@ class Cluster:
         self.workers.append(
             self._start("worker", self.address, "--nthreads", 1, "--no-nanny", "--no-dashboard")
         )
+        registered = self.log.read_bytes().count(b"Registered to")
+        deadline = time.monotonic() + 300
+        while time.monotonic() < deadline:
+            if self.log.read_bytes().count(b"Registered to") > registered:
+                return
+            time.sleep(0.2)
 
     def _start(self, *arguments: object) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *map(str, arguments)]

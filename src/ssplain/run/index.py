@@ -113,6 +113,7 @@ class Index:
         if hasattr(self, "db"):
             if self._lock is not None:
                 with suppress(sqlite3.Error):  # somebody reads: then the log stays beside it
+                    self.db.execute("PRAGMA busy_timeout=0")
                     self.db.execute("PRAGMA journal_mode=DELETE")
             self.db.close()
         if self._lock is not None:  # after SQLite's: closing any handle would drop its locks too

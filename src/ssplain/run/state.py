@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sqlite3
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -143,18 +144,14 @@ def merge(folder: Path) -> Index:
         raise SSplainError(
             f"{folder} lacks the shards {', '.join(map(str, missing))}; run them first."
         )
-    target = folder / NAME
-    temporary = folder / f".{NAME}.partial"
-    temporary.unlink(missing_ok=True)
-    with Index(temporary) as whole:
+    # made on this machine's own disk: the folder may be on a network
+    with tempfile.TemporaryDirectory() as home, Index(Path(home, NAME)) as whole:
         for path in shards.values():
             with open_job(path) as part:
                 _append(whole, part, path.name)
         content = whole.copy()
-    for name in (temporary.name, f"{temporary.name}-wal", f"{temporary.name}-shm"):
-        (folder / name).unlink(missing_ok=True)
     Place(str(folder)).put(NAME, content)
-    return open_job(target)
+    return open_job(folder)
 
 
 def _append(whole: Index, part: Index, name: str) -> None:
