@@ -1,7 +1,7 @@
 """Our own claims, judged by the same rules as the paper's."""
 
 from ssplain.study.claim import SIMULATED, Claim
-from ssplain.study.declare import NAMES, NINE, OURS, RANKING, RIVALS, budgeted
+from ssplain.study.declare import BRANCHES, NAMES, NINE, OURS, RANKING, RIVALS, budgeted
 from ssplain.study.verdicts import ahead
 
 OTHERS = (OURS, *NINE, *RIVALS)
@@ -50,6 +50,13 @@ RANKINGS: tuple[Claim, ...] = (
     *_leads("mnist", "insertion", "deletion"),
     *_leads("fmnist", "insertion", "deletion"),
     *_leads("rop", "insertion", "deletion", "connected", "average-precision-above-chance"),
+    Claim(
+        "ROP, SSplain-ranking by branches: it finds planted disease better than maps of pixels do.",
+        WHERE,
+        "ranking-rop",
+        ahead(BRANCHES, (RANKING, *OTHERS), "average-precision-above-chance", "support"),
+        f"{SIMULATED}Disease was planted branch by branch, so whole branches are right or wrong.",
+    ),
     _passes("insertion"),
     _passes("deletion"),
 )

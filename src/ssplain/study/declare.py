@@ -29,6 +29,7 @@ IXG, OCCLUSION = Variant.of("input-x-gradient"), Variant.of("occlusion")
 EXTREMAL = Variant.of("extremal-perturbation")
 # our ranking, and rivals that the paper did not have; in none of its studies
 RANKING = Variant.of("ssplain-ranking")
+BRANCHES = Variant("SSplain-ranking by branches", "ssplain-ranking", {"segments": "vessels"})
 RIVALS = tuple(map(Variant.of, ("integrated-gradients-complete", "igos", "regions", "rise")))
 SHOWN = (OURS, Variant.of("saliency"), IXG, Variant.of("guided-grad-cam"), OCCLUSION, EXTREMAL)
 # the variants of SSplain's own studies, the paper's form first
@@ -119,15 +120,16 @@ def _predicted(dataset: str, where: str) -> Study:
 
 def _ranking(dataset: str) -> Study:
     """Return the study of our own claims: one axis, on which the background gives nothing."""
+    vessels = dataset == "rop"
     return MapStudy(
         name=f"ranking-{dataset}",
         title=f"SSplain-ranking against all explainers on {NAMES[dataset]}",
         where="this package",
         datasets=(dataset,),
-        variants=(RANKING, OURS, *NINE, *RIVALS, Variant.of("intensity")),
+        variants=(RANKING, *(BRANCHES,) * vessels, OURS, *NINE, *RIVALS, Variant.of("intensity")),
         images=IMAGES[dataset],
         axes=(AXES[dataset][1],),
-        exhibits=("curves", "areas", "localisation") if dataset == "rop" else ("curves", "areas"),
+        exhibits=("curves", "areas", "localisation") if vessels else ("curves", "areas"),
     )
 
 
