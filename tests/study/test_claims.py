@@ -73,6 +73,12 @@ SHOWN = (
     "Occlusion",
     "Extremal Perturbation",
 )
+LEADER, FORTY = "SSplain-ranking", "SSplain-ranking, 40 passes"
+ALL = ("SSplain-0", *NINE, "Integrated Gradients, complete", "iGOS++", "Greedy regions", "RISE")
+EIGHTY = tuple(
+    f"{name}, 80 passes"
+    for name in ("SSplain-0", "SSplain-1", "Extremal Perturbation", "Integrated Gradients")
+)
 IXG, EXTREMAL, OCCLUSION = "Input x Gradient", "Extremal Perturbation", "Occlusion"
 
 MEANING: dict[str, list[Part]] = {
@@ -80,7 +86,7 @@ MEANING: dict[str, list[Part]] = {
     r": inserting SSplain-0's first pixels gives more accuracy": [ssplain("insertion", "higher")],
     r"inserts more of the image's brightness": [ssplain("kappa", "higher")],
     r"settles earlier in the insertion": [ssplain("settled", "lower")],
-    r"form larger connected parts": [ssplain("connected", "higher")],
+    r"of SSplain-0 form larger connected parts": [ssplain("connected", "higher")],
     r"SSplain-1, too, beats every competitor": [
         Ahead("SSplain-1", NINE, "deletion", "lower"),
         Ahead("SSplain-1", NINE, "insertion", "higher"),
@@ -184,6 +190,24 @@ MEANING: dict[str, list[Part]] = {
     ],
     r"a gradient method \(Saliency\) is faster": [
         Ahead("Saliency", ("SSplain-0", *PERTURBATION), "seconds", "lower", "times on ?")
+    ],
+    r"SSplain-ranking: its first pixels, inserted, give more": [
+        Ahead(LEADER, ALL, "insertion", "higher", "support")
+    ],
+    r"SSplain-ranking: its first pixels, taken away, harm": [
+        Ahead(LEADER, ALL, "deletion", "lower", "support")
+    ],
+    r"SSplain-ranking: its first pixels form larger": [
+        Ahead(LEADER, ALL, "connected", "higher", "support")
+    ],
+    r"SSplain-ranking: it finds planted disease better": [
+        Ahead(LEADER, ALL, "average-precision-above-chance", "higher", "support")
+    ],
+    r"40 passes of the model: .* inserted, give more accuracy": [
+        Ahead(FORTY, EIGHTY, "insertion", "higher", "support")
+    ],
+    r"40 passes of the model: .* taken away, harm accuracy more": [
+        Ahead(FORTY, EIGHTY, "deletion", "lower", "support")
     ],
 }
 NAMES = {"ROP": "rop", "MNIST": "mnist", "FMNIST": "fmnist"}
