@@ -108,6 +108,8 @@ def _show(index: "Index", folder: Path) -> None:
     for reason, times in reasons:
         typer.echo(f"  {times:>6} x {reason}")
     identity = index.about("identity") or {}
-    typer.echo(f"Made by ssplain {identity.get('code')} with the model {identity.get('model')}.")
+    model = identity.get("model")
+    named = f" with the model {model}" if model else ""
+    typer.echo(f"Made by ssplain {identity.get('code')}{named}.")
     if counts["waiting"]:
         typer.echo("Give the command that started it again to go on.")
