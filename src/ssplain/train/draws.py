@@ -17,15 +17,8 @@ def shuffled(labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return torch.randperm(len(labels), generator=generator)
 
 
-def class_balanced(
-    labels: torch.Tensor, generator: torch.Generator, count: int | None = None
-) -> torch.Tensor:
+def class_balanced(labels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Return the order of an epoch in which every class is drawn equally often, on average.
-
-    Args:
-        labels: of all images.
-        generator: draws.
-        count: how many to draw; as many as there are by default.
 
     Example:
         >>> labels = torch.tensor([0] * 900 + [1] * 100)
@@ -34,8 +27,7 @@ def class_balanced(
     """
     _, inverse, counts = torch.unique(labels, return_inverse=True, return_counts=True)
     weights = (1 / counts.double())[inverse]
-    count = len(labels) if count is None else count
-    return torch.multinomial(weights, count, replacement=True, generator=generator)
+    return torch.multinomial(weights, len(labels), replacement=True, generator=generator)
 
 
 def hold_out(images: Images, count: int, seed: int) -> tuple[Images, Images]:

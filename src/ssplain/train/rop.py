@@ -31,7 +31,7 @@ class Stage:
         settings: of the training loop.
         size: of the parts that are cut out of the images meanwhile, at full resolution; None for
             whole images. Left out for images without planted disease, whose parts have no grade.
-        draws: training images drawn between two validations.
+        draws: training images drawn between two validations; at most as many as there are.
     """
 
     settings: Settings
@@ -116,7 +116,7 @@ def train_rop(
             images,
             validation,
             stage.settings,
-            draw=lambda labels, generator: class_balanced(labels, generator, stage.draws),
+            draw=lambda labels, generator: class_balanced(labels, generator)[: stage.draws],
             lesson=Lesson(images[1], known, None if known is None else stage.size),
             score=balanced_accuracy,
             checkpoint=folder / f"stage-{number}.safetensors",
