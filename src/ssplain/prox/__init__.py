@@ -6,7 +6,7 @@ a size of its own (`k`, `radius`). Nothing is changed in place.
 
 from ssplain.prox.box import project_box
 from ssplain.prox.feasible import project_l0_box, project_l1_box
-from ssplain.prox.l0 import project_l0
+from ssplain.prox.l0 import project_l0, soften_l0
 from ssplain.prox.l1 import project_l1
 from ssplain.prox.ranking import share_threshold, top_k
 from ssplain.prox.segments import project_segments
@@ -22,6 +22,7 @@ __all__ = [
     "project_segments",
     "project_support",
     "share_threshold",
+    "soften_l0",
     "top_k",
     "total_variation",
     "total_variation_gradient",

@@ -24,10 +24,13 @@ def total_variation(x: Tensor, inside: Tensor | None = None) -> Tensor:
     return down.abs().flatten(1).sum(1) + across.abs().flatten(1).sum(1)
 
 
-def total_variation_gradient(x: Tensor, inside: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Total variation and the subgradient that is zero where neighbours are equal.
+def total_variation_gradient(
+    x: Tensor, inside: Tensor | None = None, smooth: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    r"""Total variation and the subgradient that is zero where neighbours are equal.
 
-    The same as automatic differentiation gives, without building a graph.
+    The same as automatic differentiation gives, without building a graph. With `smooth` > 0, each
+    difference d counts as \(\sqrt{d^2 + s^2} - s\), whose gradient has no jump at d = 0.
 
     >>> value, gradient = total_variation_gradient(torch.tensor([[[0.0, 1.0], [1.0, 1.0]]]))
     >>> gradient
@@ -35,8 +38,14 @@ def total_variation_gradient(x: Tensor, inside: Tensor | None = None) -> tuple[T
              [ 1.,  0.]]])
     """
     down, across = _differences(x, inside)
-    value = down.abs().flatten(1).sum(1) + across.abs().flatten(1).sum(1)
-    down, across = down.sign_(), across.sign_()
+    if smooth:
+        lengths = [(d.square() + smooth**2).sqrt() for d in (down, across)]
+        high, wide = ((one - smooth).flatten(1).sum(1) for one in lengths)
+        value = high + wide
+        down, across = down / lengths[0], across / lengths[1]
+    else:
+        value = down.abs().flatten(1).sum(1) + across.abs().flatten(1).sum(1)
+        down, across = down.sign_(), across.sign_()
     gradient = torch.zeros_like(x)
     gradient[..., 1:, :] += down
     gradient[..., :-1, :] -= down

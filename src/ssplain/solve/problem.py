@@ -83,6 +83,7 @@ class TotalVariation(Term):
     Attributes:
         weight: lambda.
         inside: `(N, 1, H, W)` boolean; only neighbours that both lie inside count. All if None.
+        smooth: differences below this count for less, so that the gradient does not jump.
 
     >>> TotalVariation(0.5).value(torch.tensor([[[[0.0, 1.0]]]]))
     tensor([0.5000])
@@ -90,15 +91,18 @@ class TotalVariation(Term):
 
     weight: float
     inside: Tensor | None = None
+    smooth: float = 0.0
     name: ClassVar[str] = "total_variation"
 
     def value(self, masks: Tensor) -> Tensor:
         """Return weight * total variation."""
+        if self.smooth:
+            return self.value_and_gradient(masks)[0]
         return self.weight * total_variation(masks, self.inside)
 
     def value_and_gradient(self, masks: Tensor) -> tuple[Tensor, Tensor]:
         """Return the same with the gradient in closed form."""
-        value, gradient = total_variation_gradient(masks, self.inside)
+        value, gradient = total_variation_gradient(masks, self.inside, self.smooth)
         return value.mul_(self.weight), gradient.mul_(self.weight)
 
     def take(self, rows: Tensor) -> Self:

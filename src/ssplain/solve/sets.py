@@ -15,6 +15,7 @@ from ssplain.prox import (
     project_l1_box,
     project_segments,
     project_support,
+    soften_l0,
     top_k,
 )
 from ssplain.solve.problem import Constraint
@@ -28,6 +29,7 @@ class L0Ball(Constraint):
         k: `(N,)` budget of each image, in pixels.
         support: `(N, 1, H, W)` boolean.
         order: `(N, H*W)`, which pixel comes first among equals; see `ssplain.prox.top_k`.
+        width: above 0, pixels that are equal within this share the budget; see `soften_l0`.
 
     >>> ball = L0Ball(torch.tensor([1]), torch.ones(1, 1, 1, 2, dtype=torch.bool))
     >>> ball.project(torch.tensor([[[[0.2, 0.4]]]]))
@@ -37,10 +39,13 @@ class L0Ball(Constraint):
     k: Tensor
     support: Tensor
     order: Tensor | None = None
+    width: float = 0.0
     name: ClassVar[str] = "l0"
 
     def project(self, masks: Tensor) -> Tensor:
         """Keep the k largest magnitudes of the support."""
+        if self.width:
+            return soften_l0(masks, self.k, self.support, self.width)
         return project_l0(masks, self.k, self._inside, self.order)
 
     @cached_property
