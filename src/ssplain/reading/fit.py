@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from ssplain.files import write_whole
-from ssplain.reading.opinion import _FLOOR, _FORMULA, DISC, GRADES, SEVERITIES, TERMS, features
+from ssplain.models.severity import GRADES as SEVERITIES
+from ssplain.reading.opinion import _FLOOR, _FORMULA, DISC, GRADES, TERMS, features
 from ssplain.simulate.eye import simulate
 from ssplain.vessels import trace
 

@@ -19,10 +19,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from ssplain.models.severity import GRADES as SEVERITIES
+from ssplain.models.severity import severity_of
 from ssplain.vessels import VesselTree
 
 GRADES = ("Normal", "Pre-plus", "Plus")
-SEVERITIES = (1.0, 5.0, 9.0)  # of the grades, on the scale from 1 to 9
 TERMS = ("tortuosity", "curvature", "calibre")
 DISC = 0.08  # disc diameters per side of the square: the median of 80 photographs of two cameras
 _FLOOR = 1e-4  # a straight tree has a logarithm too
@@ -77,7 +78,7 @@ def ask(network: Callable[[Tensor], Tensor], images: Sequence[Tensor]) -> list[O
         return []
     with torch.inference_mode():
         probabilities = network(torch.stack(list(images))).double().softmax(1)
-    severities = probabilities @ probabilities.new_tensor(SEVERITIES)
+    severities = severity_of(probabilities)
     return [
         Opinion((row[0], row[1], row[2]), GRADES[max(range(3), key=row.__getitem__)], severity)
         for row, severity in zip(probabilities.tolist(), severities.tolist(), strict=True)
