@@ -73,6 +73,7 @@ SHOWN = (
     "Occlusion",
     "Extremal Perturbation",
 )
+BRANCHES = "SSplain-ranking by branches"
 LEADER, FORTY = "SSplain-ranking", "SSplain-ranking, 40 passes"
 ALL = ("SSplain-0", *NINE, "Integrated Gradients, complete", "iGOS++", "Greedy regions", "RISE")
 EIGHTY = tuple(
@@ -202,6 +203,9 @@ MEANING: dict[str, list[Part]] = {
     ],
     r"SSplain-ranking: it finds planted disease better": [
         Ahead(LEADER, ALL, "average-precision-above-chance", "higher", "support")
+    ],
+    r"SSplain-ranking by branches: it finds planted disease better": [
+        Ahead(BRANCHES, (LEADER, *ALL), "average-precision-above-chance", "higher", "support")
     ],
     r"40 passes of the model: .* inserted, give more accuracy": [
         Ahead(FORTY, EIGHTY, "insertion", "higher", "support")
