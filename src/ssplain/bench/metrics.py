@@ -23,7 +23,9 @@ from ssplain.models.holding import frozen
 Case = dict[str, Any]
 
 # minutes for 500 images, while what a score costs hardly depends on the map: random maps instead
-SLOW = frozenset({"occlusion", "lime", "kernel-shap", "extremal-perturbation"})
+SLOW = frozenset(
+    {"occlusion", "lime", "kernel-shap", "extremal-perturbation", "igos", "regions", "rise"}
+)
 
 
 def cases() -> Iterator[Case]:
