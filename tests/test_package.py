@@ -23,3 +23,10 @@ def test_import_is_light(start: str) -> None:
     code = f"import sys\n{start}\nprint({{'torch', 'captum', 'matplotlib'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_ssplain_does_not_wait_for_captum() -> None:
+    """Only the two explainers that hook into a model need it."""
+    code = "import sys\nfrom ssplain import SSplain\nprint({'captum'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -3,12 +3,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import ssplain
 from ssplain.explain import Explanation
 from ssplain.files import hash_file
 from ssplain.report import grey, write_png
+from ssplain.simulate.shapes import planted_shapes
 from tests.cli.command import run, run_apart
 
 
@@ -144,3 +146,47 @@ def test_own_model_by_entry_point(
     )
     assert done.returncode == 0, done.stderr
     assert Explanation.load(tmp_path / "o" / "digit-0").probabilities.shape == (1, 2)
+
+
+def test_photographs_with_normalisation_and_fill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--mean/--std` must do what the same arithmetic inside the model does."""
+    (tmp_path / "photonets.py").write_text(
+        "import torch\nfrom torch import nn\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self, mean, std):\n"
+        "        super().__init__()\n"
+        "        self.mean, self.std = mean, std\n"
+        "        torch.manual_seed(0)\n"
+        "        self.net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(),"
+        " nn.Linear(4 * 196, 3))\n"
+        "    def forward(self, x):\n"
+        "        return self.net((x - self.mean) / self.std)\n"
+        "def bare():\n    return Net(0.0, 1.0)\n"
+        "def inside():\n    return Net(0.5, 0.25)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    image = planted_shapes(1, 16).images[0].permute(1, 2, 0)
+    Image.fromarray((image * 255).byte().numpy()).save(tmp_path / "photo.png")
+    shared = ["photo.png", "--preset", "photograph", "--iterations", 3]
+    outside = run(
+        "explain",
+        *shared,
+        "--model",
+        "photonets:bare",
+        "--mean",
+        "0.5,0.5,0.5",
+        "--std",
+        "0.25",
+        "--out",
+        "a",
+    )
+    assert outside.returncode == 0, outside.stderr
+    assert run("explain", *shared, "--model", "photonets:inside", "--out", "b").returncode == 0
+    maps = [Explanation.load(next(Path(d).rglob("manifest.json")).parent) for d in ("a", "b")]
+    assert torch.allclose(maps[0].scores, maps[1].scores, atol=1e-4)
+    assert maps[0].settings["fill"] == "mean"
+    wrong = run("explain", *shared, "--model", "photonets:bare", "--mean", "x", "--out", "c")
+    assert wrong.returncode == 2
+    assert "--mean x is not a number" in wrong.stderr

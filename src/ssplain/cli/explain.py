@@ -63,6 +63,17 @@ def explain(
     output_kind: OutputKind = "auto",
     batch_size: BatchSize = None,
     seed: Annotated[int, typer.Option(help="For --start random.")] = 0,
+    fill: Annotated[
+        str | None,
+        typer.Option(help="What a hidden pixel shows: a number (0 is black), mean or blur."),
+    ] = None,
+    mean: Annotated[
+        str | None,
+        typer.Option(help="The model's images are normalised: less this (one, or one per channel)"),
+    ] = None,
+    std: Annotated[
+        str | None, typer.Option(help="and divided by this, such as 0.229,0.224,0.225.")
+    ] = None,
     pictures: Annotated[
         bool, typer.Option("--pictures", help="Draw overlay.png, mask.png and top5.png for each.")
     ] = False,
@@ -110,6 +121,9 @@ def explain(
         output_kind=output_kind,
         batch_size=batch_size,
         seed=seed,
+        fill=None if fill is None else _number(fill),
+        mean=None if mean is None else _numbers(mean, "--mean"),
+        std=None if std is None else _numbers(std, "--std"),
         pictures=pictures,
         dicom=dicom,
         anyway=anyway,
@@ -126,6 +140,18 @@ def explain(
         index=index,
         show=lambda found: _show(found, task),
     )
+
+
+def _numbers(text: str, option: str) -> tuple[float, ...]:
+    """Return the numbers between commas."""
+    from ssplain.errors import SSplainError
+
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise SSplainError(
+            f"{option} {text} is not a number, nor numbers with commas between."
+        ) from error
 
 
 def _show(index: "Index", task: "Explaining") -> None:

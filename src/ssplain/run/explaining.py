@@ -17,14 +17,14 @@ from ssplain.explain.inputs import find_support, start_mask
 from ssplain.explain.result import ARRAYS
 from ssplain.files import npz_bytes
 from ssplain.metrics import kept_and_removed
-from ssplain.models import ModelCard, fold_batch_norm, load
+from ssplain.models import ModelCard, Normalised, fold_batch_norm, load
 from ssplain.models.batching import as_batch, fitting_batch
 from ssplain.models.card import find_card
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
 from ssplain.run.task import Files, Item, Result
 
-_SOLVER = ("budget", "norm", "tv_weight", "rho", "lr", "iterations", "start")
+_SOLVER = ("budget", "norm", "tv_weight", "rho", "lr", "iterations", "start", "fill")
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,9 @@ class Explaining:
         preset: the paper's settings for a data set; None for those of the model's own.
         target: a class by number or name, or "posterior"; None for the prediction.
         budget: see `SSplain`, as for all that follow.
+        fill: what a hidden pixel shows; see `ModelOptions`.
+        mean: with `std`, what the model's images are normalised by, one number or one per channel.
+        std: see `mean`.
         pictures: whether to draw `overlay.png`, `mask.png` and `top5.png`.
         dicom: whether images that come from DICOM files are answered in DICOM too.
         anyway: whether images unlike the model's training images are explained too.
@@ -59,6 +62,9 @@ class Explaining:
     output_kind: str = "auto"
     batch_size: int | None = None
     seed: int = 0
+    fill: str | float | None = None
+    mean: tuple[float, ...] | None = None
+    std: tuple[float, ...] | None = None
     pictures: bool = False
     dicom: bool = False
     anyway: bool = False
@@ -107,8 +113,11 @@ class ExplainingWorker:
 
     def __init__(self, task: Explaining) -> None:
         self.task, self.card = task, task.card
+        network = fold_batch_norm(load(task.model, task.architecture))
+        if task.mean is not None or task.std is not None:
+            network = Normalised(network, task.mean or 0.0, task.std or 1.0)
         self.explainer = SSplain(
-            fold_batch_norm(load(task.model, task.architecture)),
+            network,
             **task.settings(),
             tolerance=task.tolerance,
             output=task.output,
@@ -166,6 +175,7 @@ class ExplainingWorker:
             result,
             output=self.explainer.classifier.output,
             output_kind=self.explainer.classifier.output_kind,
+            fill=self.explainer.door.fill,
         )
         only, without, share = (t.tolist() for t in (kept.only, kept.without, result.kept_share))
         shared = result.manifest() | {"model": self.task.model}
