@@ -152,6 +152,8 @@ class Door:
         given = as_batch(images)
         if given.is_inference():
             given = given.clone()
+        if given.dtype in {torch.float16, torch.bfloat16}:
+            given = given.float()  # solved in 32 bits, whatever the images came in
         model = self.classifier.model
         require_plain_numbers(model)
         batch = given.to(**home_of(model, given))
