@@ -18,7 +18,7 @@ REACH = 20.0  # pixels over which the lighting is averaged
 WIDTHS = (24, 32, 48, 64)
 _LEAST = 0.3  # below this probability there is no vessel
 _RIM = 3  # pixels of the plate at its edge, where nothing can be said
-_SPECK = 40  # pixels of the plate; smaller parts are noise
+_SPECK = 100  # pixels of the plate; smaller parts are noise
 
 
 def new_network() -> UNet:
