@@ -6,6 +6,7 @@ from torch import Tensor
 
 from ssplain.metrics.agreement import spearman
 from ssplain.metrics.components import connected
+from ssplain.metrics.elsewhere import ELSEWHERE
 from ssplain.metrics.measure import Material, Measure
 from ssplain.metrics.order import rank_pixels
 from ssplain.metrics.sparsity import gini, roughness
@@ -273,41 +274,6 @@ class Agreement(Measure):
         return spearman(material.joined("max"), material.reference, material.inside)
 
 
-class _Elsewhere(Measure):
-    kind, needs = "trust", frozenset({"elsewhere"})
-
-
-class Seconds(_Elsewhere):
-    """Processor time."""
-
-    name, words, better = "seconds", "seconds per image", "low"
-    unit, reference = "s", "the study `times`"
-
-
-class MaxSensitivity(_Elsewhere):
-    """How far a map moves under noise."""
-
-    name, words, better = "max-sensitivity", "largest relative move under small noise", "low"
-    reference = "`max_sensitivity`; Yeh et al., NeurIPS 2019"
-
-
-class SeedAgreement(_Elsewhere):
-    """How alike the maps of several seeds are."""
-
-    name, words, better = "seed-agreement", "rank correlation between seeds", "high"
-    reference = "`seed_agreement`"
-
-
-class Likeness(_Elsewhere):
-    """How alike the maps of a trained and of a randomised network are."""
-
-    better, reference = "low", "`sanity_check`; Adebayo et al., NeurIPS 2018"
-
-    def __init__(self, name: str, words: str) -> None:
-        self.name = name
-        self.words = words  # type: ignore[misc]  # of the instance: these differ in nothing else
-
-
 MEASURES: Register[Measure] = Register(
     "measure",
     "ssplain.measures",
@@ -334,15 +300,7 @@ MEASURES: Register[Measure] = Register(
         Sparsity(),
         ShownRoughness(),
         Agreement(),
-        Seconds(),
-        MaxSensitivity(),
-        SeedAgreement(),
-        Likeness("spearman", "rank correlation"),
-        Likeness("spearman-absolute", "rank correlation of the magnitudes"),
-        Likeness("ssim", "structural similarity"),
-        Likeness("hog", "correlation of gradient histograms"),
-        Likeness("spearman-start-fixed", "rank correlation, start held fixed"),
-        Likeness("spearman-with-start", "rank correlation with the start"),
+        *ELSEWHERE,
     ),
 )
 
