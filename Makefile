@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo room test test-slow mutants check format bench clean
+.PHONY: help demo room test test-slow mutants docs check format bench clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -21,7 +21,7 @@ room: .venv/ready ## open the reading room on the bundled models and images
 	$(BIN)/ssplain serve
 
 test: .venv/ready ## run the tests (under ten minutes on two cores)
-	$(BIN)/pytest -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: .venv/ready ## run the checks that take minutes each
 	$(BIN)/pytest -m slow
