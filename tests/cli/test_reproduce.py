@@ -8,7 +8,7 @@ def test_a_study_is_written_with_its_ledger_and_found_done_again(tmp_path: Path)
     done = run("reproduce", "maps-mnist", "--images", 2, "--out", tmp_path)
     assert done.returncode == 0
     assert "maps-mnist: 2 images" in done.stdout
-    assert "claims judged" in done.stdout
+    assert "their studies have not been run" in done.stdout
     assert done.stderr == ""  # no bar in a pipe
     ((folder, record),) = read_records(tmp_path)
     assert (record.name, record.images) == ("maps-mnist", 2)

@@ -312,6 +312,7 @@ def settled(right: Tensor, grid: Tensor) -> Tensor:
         right: `(N, S)` boolean, whether the image is right at each step.
         grid: `(S,)`.
 
+    >>> import torch
     >>> settled(torch.tensor([[0, 1, 0, 1], [1, 1, 1, 1]]) > 0, torch.arange(4.0))
     tensor([3., 0.])
     """

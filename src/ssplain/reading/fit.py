@@ -45,7 +45,7 @@ def fit(rows: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, float
 
     >>> rows = np.log([[1.0, 1, 1], [2, 1, 1], [4, 1, 1]] * 400)
     >>> formula = fit(rows, np.array([0, 1, 2] * 400))
-    >>> round(formula["constant"], 1), round(formula["tortuosity"] * np.log(2), 1)
+    >>> round(formula["constant"], 1), round(float(formula["tortuosity"] * np.log(2)), 1)
     (1.0, 4.0)
     """
     target = np.array(SEVERITIES)[labels]

@@ -29,6 +29,7 @@ def find_threshold(plane: Plane) -> float:
         The threshold as a share of the brightest pixel; 0 where no level parts the two.
 
     Example:
+        >>> import numpy as np
         >>> plane = np.zeros((64, 64))
         >>> plane[30:34, 4:60] = 1
         >>> find_threshold(plane), find_threshold(np.maximum(plane, 0.03))
