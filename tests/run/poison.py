@@ -6,16 +6,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ssplain.errors import SSplainError
-from ssplain.run.task import Item, Result
+from ssplain.run.task import TASKS, Item, Result, TaskKind
 
 
 @dataclass(frozen=True)
 class Poison:
     """Counts the bytes of each file; a file that holds "poison" ends the process."""
 
+    name: ClassVar[str] = "poison"
     at_a_time: int = 4
     fits: int = 99
     seconds: float = 0.0
@@ -52,6 +53,10 @@ class PoisonWorker:
             Result({"size": len(content), "together": len(items)}, lambda: {"a.txt": b"done"})
             for content in inputs
         ]
+
+
+if "poison" not in TASKS:
+    TASKS.add(TaskKind("poison", "tests.run.poison:Poison"))
 
 
 def write_files(folder: Path, **contents: str) -> Path:

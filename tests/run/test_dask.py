@@ -11,8 +11,9 @@ from socket import create_connection, socket
 import pytest
 
 from ssplain.errors import SSplainError
+from ssplain.run.driver import State
 from ssplain.run.engine import EngineLost
-from ssplain.run.job import State, run
+from ssplain.run.job import run
 from tests.run.digits import QUICK, exported, results, write_digits
 from tests.run.poison import Poison, write_files
 
@@ -47,9 +48,8 @@ class Cluster:
 
     def add_worker(self) -> None:
         # without a nanny: a killed worker stays dead
-        self.workers.append(
-            self._start("worker", self.address, "--nthreads", 1, "--no-nanny", "--no-dashboard")
-        )
+        options = ("--nthreads", 1, "--no-nanny", "--no-dashboard", "--preload", "tests.run.poison")
+        self.workers.append(self._start("worker", self.address, *options))
         registered = self.log.read_bytes().count(b"Registered to")
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline:

@@ -7,7 +7,10 @@ import torch
 
 from ssplain.metrics import evaluate
 from ssplain.models import load
-from ssplain.run import Scene, Store, bundled_scene, evaluate_once, evaluations
+from ssplain.run import evaluations
+from ssplain.run.evaluations import evaluate_once
+from ssplain.run.scene import Scene, bundled_scene
+from ssplain.run.store import Store
 from tests.study.tiny import digits, vessels
 
 SCENE = bundled_scene("mnist", 6)

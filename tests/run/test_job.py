@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,13 +13,17 @@ from PIL import Image
 
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
-from ssplain.run import identity, worker
+from ssplain.run import worker
 from ssplain.run.explaining import Explaining
 from ssplain.run.index import NAME, Index
-from ssplain.run.job import State, run
+from ssplain.run.job import run
+from ssplain.run.message import Batch, Worked
 from ssplain.run.recheck import retry_failed
 from ssplain.run.state import open_job
 from tests.run.digits import QUICK, exported, results, write_digits
+
+if TYPE_CHECKING:
+    from ssplain.run.driver import State
 
 
 @pytest.fixture(scope="module")
@@ -108,12 +113,12 @@ def test_another_code_is_recognised(
     digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(QUICK, [digits], tmp_path / "out")
-    monkeypatch.setattr(identity, "revision", lambda: "9.9+abc")
-    with pytest.raises(SSplainError, match=r"code '.*', and this is '9.9\+abc'"):
+    monkeypatch.setattr(worker, "revision", lambda *_: "abc")
+    with pytest.raises(SSplainError, match=r"code '.*', and this is 'ssplain \S+ abc on torch"):
         run(QUICK, [digits], tmp_path / "out")
-    batch = worker.Batch(QUICK, (), str(tmp_path), "9.9+abc")
-    with pytest.raises(SSplainError, match="install the same code"):
-        worker.work(batch)
+    answer = worker.perform(Batch(QUICK, (), str(tmp_path), "ssplain 9.9 abc").written())
+    with pytest.raises(SSplainError, match=r"started with ssplain 9\.9 abc; install the same"):
+        Worked.read(answer)
 
 
 def test_a_damaged_result_is_made_again(digits: Path, tmp_path: Path) -> None:

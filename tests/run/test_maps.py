@@ -12,7 +12,10 @@ from ssplain.explain.registry import METHODS, Method
 from ssplain.explain.targets import Target
 from ssplain.models import load
 from ssplain.progress import Progress
-from ssplain.run import Scene, Store, bundled_scene, explain_once, maps
+from ssplain.run import maps
+from ssplain.run.maps import explain_once
+from ssplain.run.scene import Scene, bundled_scene
+from ssplain.run.store import Store
 from tests.explain.small import small
 
 

@@ -29,7 +29,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def now() -> str:
     revision.cache_clear()
-    module._meaning.cache_clear()
+    module._read.cache_clear()
     return revision("teapot.method")
 
 

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-from ssplain.run import bundled_scene
+from ssplain.run.scene import bundled_scene
 from tests.study.tiny import vessels
 
 

@@ -3,8 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ssplain.run import Store
-from ssplain.run.store import About
+from ssplain.run.store import About, Store
 
 ABOUT = {"of": [1, 2]}
 

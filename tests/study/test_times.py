@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ssplain.models import load
-from ssplain.run import Scene
+from ssplain.run.scene import Scene
 from ssplain.study import TimesStudy, Variant, declared, read_results
 from ssplain.study.times import COLUMNS, Row, group, run_times, times_figure
 from tests.study.tiny import digits

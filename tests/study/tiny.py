@@ -6,7 +6,7 @@ from torch.nn.functional import avg_pool2d, max_pool2d
 
 from ssplain.data import bundled
 from ssplain.data.rop_truth import bundled_truth
-from ssplain.run import Scene, bundled_scene
+from ssplain.run.scene import Scene, bundled_scene
 from ssplain.study import MapStudy, Variant, declared
 from tests.explain.small import small
 

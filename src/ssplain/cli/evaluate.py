@@ -86,7 +86,9 @@ def evaluate(
     from ssplain.progress import portion
     from ssplain.report.evaluation import evaluation_csv, evaluation_figure
     from ssplain.report.save import write_figure
-    from ssplain.run import Store, evaluate_once, explain_once
+    from ssplain.run.evaluations import evaluate_once
+    from ssplain.run.maps import explain_once
+    from ssplain.run.store import Store
 
     for option, value, known in (
         ("axis", axis, AXES),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ssplain.data.labelled import LabelledFile
     from ssplain.models import ModelCard, ModelOptions
-    from ssplain.run import Scene
+    from ssplain.run.scene import Scene
 
 
 def scene_of(
@@ -44,7 +44,7 @@ def scene_of(
     from ssplain.data import DATASETS
     from ssplain.explain.presets import PRESETS
     from ssplain.models import load
-    from ssplain.run import Scene, bundled_scene
+    from ssplain.run.scene import Scene, bundled_scene
 
     if preset is not None and preset not in PRESETS:
         raise SSplainError(f"--preset {preset} does not work; choose one of: {', '.join(PRESETS)}.")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from ssplain.run.driver import State
     from ssplain.run.index import Index
-    from ssplain.run.job import State, Summary
+    from ssplain.run.job import Summary
     from ssplain.run.task import Task
 
 Inputs = Annotated[

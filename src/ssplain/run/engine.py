@@ -26,7 +26,7 @@ from multiprocessing import connection, get_context, parent_process
 from typing import Any, cast
 
 from ssplain.errors import SSplainError
-from ssplain.remote import perform, seal, unseal
+from ssplain.run.task import TASKS, TaskKind
 
 KINDS = ("here", "processes", "dask")
 
@@ -116,7 +116,8 @@ class Processes(Executor):
 
     def _pool(self) -> ProcessPoolExecutor:
         # a fresh interpreter: a fork would share this process's threads and locks
-        return ProcessPoolExecutor(1, get_context("spawn"), _begin, (self._threads,))
+        known = [(kind.name, kind.home) for kind in TASKS.values()]
+        return ProcessPoolExecutor(1, get_context("spawn"), _begin, (self._threads, known))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
         """Hand over a piece of work; it starts when a process is free."""
@@ -167,8 +168,16 @@ class Processes(Executor):
             pool.shutdown(wait=wait, cancel_futures=cancel_futures)
 
 
-def _begin(threads: int) -> None:
-    """Prepare a worker process: Ctrl-C is the driver's affair, and so is its end."""
+def _begin(threads: int, known: list[tuple[str, str]]) -> None:
+    """Prepare a worker process: Ctrl-C is the driver's affair, and so is its end.
+
+    Args:
+        threads: of torch.
+        known: the tasks that the driver knows, by name and home; a program may have added some.
+    """
+    for name, home in known:
+        if name not in TASKS:
+            TASKS.add(TaskKind(name, home))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if "OMP_NUM_THREADS" not in os.environ:
@@ -218,7 +227,7 @@ class _OnDask(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
         outer: Future[Any] = Future()
         outer.set_running_or_notify_cancel()
-        inner = self._client.submit(perform, seal(partial(fn, *args, **kwargs)), pure=False)
+        inner = self._client.submit(fn, *args, **kwargs, pure=False)
         inner.add_done_callback(lambda done: _hand_over(done, outer))
         return outer
 
@@ -231,7 +240,7 @@ def _hand_over(done: Any, outer: Future[Any]) -> None:  # noqa: ANN401
 
     try:
         if done.status == "finished":
-            outer.set_result(unseal(done.result()))
+            outer.set_result(done.result())
             return
         error = done.exception() if done.status == "error" else None
     except Exception as raised:  # noqa: BLE001 - a lost connection shows in many ways

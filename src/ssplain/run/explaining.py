@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -45,6 +45,7 @@ class Explaining:
         anyway: whether images unlike the model's training images are explained too.
     """
 
+    name: ClassVar[str] = "explain"
     model: str
     architecture: str | None = None
     preset: str | None = None

@@ -9,12 +9,12 @@ from typing import Any
 from ssplain.errors import SSplainError
 from ssplain.run.index import Index
 from ssplain.run.task import Task, describe
-from ssplain.run.worker import revision
+from ssplain.run.worker import code_of
 
 
 def identity(task: Task) -> dict[str, Any]:
     """Return all that results of a job depend on beside the images."""
-    plain = {"task": describe(task)["task"], "code": revision(), **task.about()}
+    plain = {"task": describe(task)["task"], "code": code_of(task), **task.about()}
     return dict(json.loads(json.dumps(plain)))  # as the index will give it back
 
 

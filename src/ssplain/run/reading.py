@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -27,6 +27,7 @@ class ReadingEyes:
         eye: "left" or "right" if all are; the target of an input list names it for each.
     """
 
+    name: ClassVar[str] = "read"
     model: str = "googlenet-rop"
     eye: str | None = None
 

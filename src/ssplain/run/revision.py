@@ -3,33 +3,34 @@
 import ast
 import hashlib
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-
-import torch
+from typing import NamedTuple
 
 
 @cache
-def revision(module: str) -> str:
-    """Return a hash of a module's code with all that it imports from its own package or ours.
+def revision(*modules: str) -> str:
+    """Return a hash of modules' code with all that they import from their own packages or ours.
 
     Comments, docstrings and layout do not count, so a better explanation does not make old results
     worthless; everything else does. What other packages bring is not looked into; torch goes by
     its version.
 
     Args:
-        module: its full name, such as "ssplain.rivals.gradient".
+        modules: their full names, such as "ssplain.rivals.gradient".
 
     >>> revision("ssplain.prox.l0") == revision("ssplain.prox.l0")
     True
     >>> revision("ssplain.prox.l0") == revision("ssplain.prox.l1")
     False
     """
-    if module.partition(".")[0] == "torch":
-        return torch.__version__
-    digest = hashlib.sha256(module.encode())
-    for name, path in sorted(_closure(module).items()):
-        digest.update(f"{name}\n{_meaning(path)}\n".encode())
+    if modules[0].partition(".")[0] == "torch":
+        return version("torch")
+    digest = hashlib.sha256(" ".join(modules).encode())
+    found = {name: path for module in modules for name, path in _closure(module).items()}
+    for name, path in sorted(found.items()):
+        digest.update(f"{name}\n{_read(path).meaning}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -64,10 +65,10 @@ def _imported(path: Path, module: str, packages: set[str]) -> list[str]:
     """Return the modules that a file imports, or imports from."""
     home = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names = []
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in _read(path).imports:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             parts = home.split(".")
             above = ".".join(parts[: len(parts) - node.level + 1]) if node.level else ""
             base = ".".join(filter(None, (above, node.module)))
@@ -79,15 +80,24 @@ def _imported(path: Path, module: str, packages: set[str]) -> list[str]:
     return names
 
 
+class _Read(NamedTuple):
+    """A file's import statements, and its syntax without its docstrings."""
+
+    imports: list[ast.Import | ast.ImportFrom]
+    meaning: str
+
+
 @cache
-def _meaning(path: Path) -> str:
-    """Return a file's syntax without its docstrings."""
+def _read(path: Path) -> _Read:
     tree = ast.parse(path.read_bytes())
+    imports: list[ast.Import | ast.ImportFrom] = []
     for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports.append(node)
         body = getattr(node, "body", None)
         if not isinstance(body, list) or not body:
             continue
         first = body[0]
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
             node.body = body[1:]  # type: ignore[attr-defined]
-    return ast.dump(tree)
+    return _Read(imports, ast.dump(tree))

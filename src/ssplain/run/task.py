@@ -1,17 +1,19 @@
 """What a job does with an image: a task that any worker can open by itself.
 
 A task is a frozen dataclass of plain values: names, files and settings, no tensors. It travels to
-other processes and machines as it is; models are loaded there, once per worker. It is kept with the
-job as JSON, so that a job can be taken up again without its first command.
+other processes and machines as JSON, and is kept with the job as such, so that a job can be taken
+up again without its first command; models are loaded in each worker, once. Which tasks there are
+is in a register, to which an installed package may add its own (entry points `ssplain.tasks`).
 """
 
 import dataclasses
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 from ssplain.errors import SSplainError
+from ssplain.register import Register
 
 Files = Mapping[str, bytes]
 
@@ -76,8 +78,13 @@ class Worker(Protocol):
 
 
 class Task(Protocol):
-    """What is done with each image of a job."""
+    """What is done with each image of a job.
 
+    Attributes:
+        name: of its kind, in `TASKS`.
+    """
+
+    name: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __hash__(self) -> int: ...
@@ -98,6 +105,40 @@ class Task(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class TaskKind:
+    """A kind of task by name; where its class is, is looked up when it is needed.
+
+    Attributes:
+        name: the tasks' own, too.
+        home: of the class, as `package.module:Class`.
+    """
+
+    name: str
+    home: str
+
+    def load(self) -> type[Any]:
+        """Import the class."""
+        module, _, name = self.home.partition(":")
+        try:
+            return cast("type[Any]", getattr(importlib.import_module(module), name))
+        except (ImportError, AttributeError) as error:
+            raise SSplainError(
+                f"The task {self.name!r} is not where it is said to be ({error})."
+            ) from error
+
+
+TASKS: Register[TaskKind] = Register(
+    "task",
+    "ssplain.tasks",
+    TaskKind,
+    [
+        TaskKind("explain", "ssplain.run.explaining:Explaining"),
+        TaskKind("read", "ssplain.run.reading:ReadingEyes"),
+    ],
+)
+
+
 def describe(task: Task) -> dict[str, Any]:
     """Return a task as JSON can hold it.
 
@@ -105,20 +146,19 @@ def describe(task: Task) -> dict[str, Any]:
     >>> revive(describe(Explaining("lenet5-mnist"))) == Explaining("lenet5-mnist")
     True
     """
-    kind = type(task)
-    return {"task": f"{kind.__module__}:{kind.__qualname__}", "fields": dataclasses.asdict(task)}
+    TASKS.find(task.name)  # what no worker could make again is not sent
+    return {"task": task.name, "fields": dataclasses.asdict(task)}
 
 
 def revive(description: Mapping[str, Any]) -> Task:
-    """Make the task again that `describe` described; only tasks of this package are made."""
-    module, _, name = str(description["task"]).partition(":")
-    if not module.startswith("ssplain."):
-        raise SSplainError(f"The job's task {module}:{name} is not one of ssplain; start it anew.")
+    """Make the task again that `describe` described; only tasks in the register are made."""
+    kind = TASKS.find(str(description["task"])).load()
+    # JSON knows no tuples, and a task holds no lists
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in description["fields"].items()}
     try:
-        made: Task = getattr(importlib.import_module(module), name)(**description["fields"])
-    except (ImportError, AttributeError, TypeError) as error:
+        return cast("Task", kind(**fields))
+    except TypeError as error:
         raise SSplainError(
             f"This version of ssplain does not know the job's task ({error}); go on with the "
             "version that began it, or start it anew in another folder."
         ) from error
-    return made

@@ -4,20 +4,20 @@ This runs in this process, in another one, or on another machine. It gets a task
 and gives back a few numbers: images and maps never travel through the driver.
 """
 
-import hashlib
 import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from importlib.metadata import version
 from typing import Any, TypeVar
 
 from ssplain.errors import SSplainError
 from ssplain.names import Source
+from ssplain.run.message import Batch, Outcome, Worked
 from ssplain.run.place import NoRoom, Place
+from ssplain.run.revision import revision
 from ssplain.run.task import Item, Result, Task, Worker
 from ssplain.version import __version__
 
@@ -27,71 +27,15 @@ OVERLAP = 32  # from so many images on, a batch is computed in two pieces, so th
 _computing = threading.Lock()  # a model is frozen while it is asked: one batch at a time
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Images that are worked on together.
+def code_of(task: Task) -> str:
+    """Return the version of the package, a hash of the code that results depend on, and torch's.
 
-    Attributes:
-        task: what to do.
-        items: with which images.
-        root: where results go.
-        revision: of the code that planned it; a worker with other code refuses.
-        at_once: how many images may be in memory, where less than all are known to fit.
-    """
-
-    task: Task
-    items: tuple[Item, ...]
-    root: str
-    revision: str
-    at_once: int | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one image.
-
-    Attributes:
-        item: the image.
-        error: why it failed; None if it is done.
-        numbers: as in `Result`.
-        bytes: of its files.
-        seconds: its share of the computing.
-    """
-
-    item: Item
-    error: str | None = None
-    numbers: Any = None
-    bytes: int = 0
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Worked:
-    """What became of a batch.
-
-    Attributes:
-        outcomes: one for each image.
-        at_once: how many images went at a time, if fewer than asked for fitted into memory.
-    """
-
-    outcomes: tuple[Outcome, ...]
-    at_once: int | None
-
-
-@cache
-def revision() -> str:
-    """Return the version of the package and a hash of the code that results depend on.
-
-    >>> revision() == revision()
+    >>> from ssplain.run.explaining import Explaining
+    >>> code_of(Explaining("lenet5-mnist")).startswith(f"ssplain {__version__} ")
     True
     """
-    home = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(home.rglob("*.py")):
-        room = path.relative_to(home).parts[0]
-        if room not in {"app", "bench", "cli", "study", "train"}:
-            digest.update(path.relative_to(home).as_posix().encode() + b"\0" + path.read_bytes())
-    return f"{__version__}+{digest.hexdigest()[:12]}"
+    code = revision(type(task).__module__, __name__)
+    return f"ssplain {__version__} {code} on torch {version('torch')}"
 
 
 @cache
@@ -100,15 +44,26 @@ def opened(task: Task) -> Worker:
     return task.open()
 
 
+def perform(message: str) -> str:
+    """Work on a batch that came as JSON, and answer in JSON.
+
+    This is all that ever travels: a function of this module, and text.
+    """
+    try:
+        return work(Batch.read(message)).written()
+    except SSplainError as error:
+        return Worked((), complaint=str(error)).written()
+
+
 def work(batch: Batch) -> Worked:
     """Work on a batch and write its results.
 
     A bad image fails alone; whatever makes work impossible for all images is raised.
     """
-    if batch.revision != revision():
+    if (own := code_of(batch.task)) != batch.code:
         raise SSplainError(
-            f"This worker has ssplain {revision()} and the job was started with {batch.revision}; "
-            "install the same code on all machines."
+            f"This worker has {own} and the job was started with {batch.code}; install the same "
+            "on all machines."
         )
     with _computing:
         worker = opened(batch.task)

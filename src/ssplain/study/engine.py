@@ -12,8 +12,9 @@ from ssplain.metrics import Evaluation, evaluate
 from ssplain.models.fingerprint import fingerprint, hash_tensor
 from ssplain.progress import Progress
 from ssplain.report.record import Exhibit, Record, write_record
-from ssplain.run import Scene, Store
 from ssplain.run.revision import revision
+from ssplain.run.scene import Scene
+from ssplain.run.store import Store
 from ssplain.study.exhibits import EXHIBITS, write_examples
 from ssplain.study.kinds import MapStudy, Study
 from ssplain.study.results import Results, write_results

@@ -7,7 +7,7 @@ from ssplain.data import DATASETS
 from ssplain.models.card import BUNDLED
 from ssplain.progress import Progress
 from ssplain.report.record import Record
-from ssplain.run import bundled_scene
+from ssplain.run.scene import bundled_scene
 from ssplain.study.declare import IMAGES, STUDIES, declared
 from ssplain.study.engine import run
 from ssplain.study.kinds import MapStudy, SanityStudy, TimesStudy

@@ -14,7 +14,9 @@ from ssplain.progress import Progress
 from ssplain.report.evaluation import evaluation_csv
 from ssplain.report.record import Exhibit, Record
 from ssplain.report.sanity import sanity_figure
-from ssplain.run import Scene, Store, explain_once
+from ssplain.run.maps import explain_once
+from ssplain.run.scene import Scene
+from ssplain.run.store import Store
 from ssplain.study.engine import finish, manifest
 from ssplain.study.kinds import SanityStudy
 from ssplain.study.style import save_figure, style

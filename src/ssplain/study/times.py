@@ -22,8 +22,9 @@ from ssplain.metrics import Evaluation
 from ssplain.models.fingerprint import hash_tensor
 from ssplain.progress import Progress
 from ssplain.report.record import Exhibit, Record
-from ssplain.run import Scene, Store
 from ssplain.run.revision import revision
+from ssplain.run.scene import Scene
+from ssplain.run.store import Store
 from ssplain.study.declare import NAMES, OURS
 from ssplain.study.engine import finish, manifest
 from ssplain.study.kinds import TimesStudy, Variant

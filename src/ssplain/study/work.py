@@ -10,7 +10,10 @@ from typing import Any
 
 from ssplain.metrics import MEASURES, Evaluation, evaluate
 from ssplain.progress import Progress, portion
-from ssplain.run import Maps, Scene, Store, evaluate_once, explain_once
+from ssplain.run.evaluations import evaluate_once
+from ssplain.run.maps import Maps, explain_once
+from ssplain.run.scene import Scene
+from ssplain.run.store import Store
 from ssplain.study.kinds import MapStudy, Variant
 
 
@@ -108,7 +111,7 @@ def do(
 def passes(settings: Mapping[str, Any], method: str, scene: Scene) -> float:
     """Return about how many passes through the model one map takes, for the remaining time.
 
-    >>> from ssplain.run import bundled_scene
+    >>> from ssplain.run.scene import bundled_scene
     >>> passes({"iterations": 20}, "ssplain-0", bundled_scene("mnist", 1))
     60.0
     """
