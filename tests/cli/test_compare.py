@@ -112,3 +112,15 @@ def test_mistakes_are_named(
     assert isinstance(done.exception, SSplainError)
     assert reason in str(done.exception)
     assert not (tmp_path / "out").exists()
+
+
+def test_stable_reaches_ssplain_alone(digits: list[str], tmp_path: Path) -> None:
+    done = run(
+        digits[0], "--model", "lenet5-mnist", "--out", tmp_path, "--stable",
+        "--explainers", "ssplain-0,saliency",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    image, model = ssplain.data.bundled("mnist")[0][:1], ssplain.models.load("lenet5-mnist")
+    with np.load(tmp_path / "maps.npz", allow_pickle=False) as stored:
+        expected = make("ssplain-0", model, "mnist", stable=True).attribute(image)
+        np.testing.assert_allclose(stored["ssplain-0"], expected, atol=1e-5)

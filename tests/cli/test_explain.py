@@ -190,3 +190,46 @@ def test_photographs_with_normalisation_and_fill(
     wrong = run("explain", *shared, "--model", "photonets:bare", "--mean", "x", "--out", "c")
     assert wrong.returncode == 2
     assert "--mean x is not a number" in wrong.stderr
+
+
+def test_what_turns_on_rounding_is_said_and_mended(tmp_path: Path) -> None:
+    several = tmp_path / "several"
+    images, _ = ssplain.data.bundled("mnist")
+    for i in range(7):
+        write_png(grey(images[i]), several / f"{i}.png")
+    quick = run("explain", several, "--model", "lenet5-mnist", "--out", tmp_path / "a")
+    assert quick.returncode == 0, quick.stderr
+    lines = quick.stdout.splitlines()
+    shown = [line.split()[-1] for line in lines[1:8]]
+    # the first five are looked at unasked
+    assert all(part.endswith("%") for part in shown[:5])
+    assert shown[5:] == ["-", "-"]
+    assert "of 5 maps turn on rounding" in quick.stderr
+    assert "--stable makes maps that do not" in quick.stderr
+    found = Explanation.load(tmp_path / "a" / "0").stability
+    assert found.radii == (1e-6,)
+    assert f"{float(found.overlap[0, 0]):.0%}" == shown[0]
+
+    options = ("--stable", "--stability", "1")
+    stable = run("explain", several, "--model", "lenet5-mnist", *options, "--out", tmp_path / "b")
+    assert "turn on rounding" not in stable.stderr
+    whole = Explanation.load(tmp_path / "b" / "6")
+    assert whole.settings["stable"] is True
+    assert whole.stability.radii == (1e-6, 1e-3)
+    assert float(whole.stability.ranks.min()) > 0.95
+
+    never = run(
+        "explain", several, "--model", "lenet5-mnist", "--stability", 0, "--out", tmp_path / "c"
+    )
+    assert "steady" not in never.stdout
+
+
+def test_images_and_results_do_not_share_a_folder(tmp_path: Path) -> None:
+    images, _ = ssplain.data.bundled("mnist")
+    write_png(grey(images[0]), tmp_path / "in" / "0.png")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "in")
+    done = run("explain", tmp_path / "in", "--model", "lenet5-mnist", "--out", link)
+    assert done.returncode == 2
+    assert "is the folder of the images" in done.stderr
+    assert [path.name for path in (tmp_path / "in").iterdir()] == ["0.png"]

@@ -5,7 +5,8 @@ from scipy.stats import spearmanr
 from skimage.metrics import structural_similarity
 
 from ssplain.errors import SSplainError
-from ssplain.metrics.agreement import hog_correlation, rank_correlation, spearman, ssim
+from ssplain.explain.stability import rank_correlation
+from ssplain.metrics.agreement import hog_correlation, spearman, ssim
 
 
 def two_maps(size: int = 32) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -15,6 +15,7 @@ from ssplain.cli.inputs import (
     Output,
     OutputKind,
     PresetName,
+    Stable,
     TargetClass,
     card_of,
     end,
@@ -53,6 +54,7 @@ def compare(
     batch_size: BatchSize = None,
     seed: Annotated[int, typer.Option(help="For explainers that draw at random.")] = 0,
     anyway: Anyway = False,
+    stable: Stable = False,
 ) -> None:
     """Compare explainers on image files: one picture, all maps, and a table of times."""
     from rich.progress import track
@@ -80,6 +82,7 @@ def compare(
         number_or_text(target),  # type: ignore[arg-type]  # checked there
         explainers=chosen,
         dataset=dataset,
+        stable=stable,
         output=number_or_text(output),
         output_kind=output_kind,
         batch_size=batch_size,
@@ -96,6 +99,7 @@ def compare(
         "sources": [Source.of(path).about() for path, _ in usable],
         "explainers": [one.method.name for one in compared if one.maps is not None],
         "outside_domain": outside,
+        "stable": stable,
     }
     _write(out, [path for path, _ in usable], batch, compared, about)
     _table(compared, len(batch))
@@ -148,24 +152,17 @@ def _inside(card: "ModelCard | None") -> "Callable[[Tensor], object] | None":
 
 def _table(compared: "Sequence[Compared]", count: int) -> None:
     """Print what each explainer took."""
-    from rich.console import Console
-    from rich.table import Table
+    from ssplain.cli.show import print_table, results_table
 
     ours = next((c.seconds for c in compared if c.method.family == "ssplain" and c.seconds), None)
-    shown = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("explainer", "family", "reference"):
-        shown.add_column(column, no_wrap=True)
-    for column in ("ms per image", "times SSplain's"):
-        shown.add_column(column, justify="right", no_wrap=True)
+    words, numbers = ("explainer", "family", "reference"), ("ms per image", "times SSplain's")
+    shown = results_table(words, numbers)
     for one in compared:
         if one.maps is not None:
             ratio = f"{one.seconds / ours:.2f}" if ours else "-"
             about = (one.method.title, one.method.family, one.method.reference)
             shown.add_row(*about, f"{1e3 * one.seconds:.1f}", ratio)
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)
-    console.print(shown)
+    print_table(shown)
     typer.echo(
         f"Times of one run on {count} image(s) together, after a first call that does not count."
     )

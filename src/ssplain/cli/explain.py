@@ -1,5 +1,6 @@
 """`ssplain explain`: which pixels of these images the model's decision rests on."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from ssplain.cli.inputs import (
     Output,
     OutputKind,
     PresetName,
+    Stable,
     TargetClass,
     number_or_text,
 )
@@ -29,6 +31,8 @@ from ssplain.cli.work import (
 )
 
 if TYPE_CHECKING:
+    from sqlite3 import Row
+
     from ssplain.run.explaining import Explaining
     from ssplain.run.index import Index
 
@@ -84,6 +88,15 @@ def explain(
         ),
     ] = False,
     anyway: Anyway = False,
+    stable: Stable = False,
+    stability: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Explain each image so often again under noise of 1e-6 and of 1e-3, and say how "
+            "much of its map stays [default: the first 5 images once, under 1e-6; 0: none].",
+        ),
+    ] = None,
     engine: EngineKind = None,
     workers: Workers = 1,
     scheduler: Scheduler = None,
@@ -127,6 +140,8 @@ def explain(
         pictures=pictures,
         dicom=dicom,
         anyway=anyway,
+        stable=stable,
+        stability=stability,
     )
     work_through(
         task,
@@ -162,11 +177,29 @@ def _show(index: "Index", task: "Explaining") -> None:
     rows = list(index.rows("status = 'done'"))
     if rows:
         table(rows, card.classes if card else None)
+    _warn_of_turning(rows, task)
     resized = sum('"resized": true' in row["measures"] for row in rows)
     if resized and card is not None:
         size = f"{card.size[0]}x{card.size[1]}"
         typer.echo(
             f"ssplain: {resized} of them resized to {size}, as the model takes them.", err=True
+        )
+
+
+def _warn_of_turning(rows: "list[Row]", task: "Explaining") -> None:
+    """Say which maps turn on rounding, and what can be done about it."""
+    from ssplain.cli.show import STEADY
+    from ssplain.explain.stability import STEADY as ENOUGH
+
+    known = [json.loads(row["measures"]).get(STEADY) for row in rows]
+    shares = [share for share in known if share is not None]
+    turning = sum(share < ENOUGH for share in shares)
+    if turning:
+        hint = "" if task.stable else "; --stable makes maps that do not"
+        typer.echo(
+            f"ssplain: {turning} of {len(shares)} maps turn on rounding: of their top quarter less "
+            f"than {ENOUGH:.0%} stays under noise of 1e-6{hint}.",
+            err=True,
         )
 
 

@@ -46,6 +46,10 @@ Anyway = Annotated[
     bool,
     typer.Option("--anyway", help="Also explain images unlike those the model was trained on."),
 ]
+Stable = Annotated[
+    bool,
+    typer.Option("--stable", help="SSplain's maps are made such that rounding does not turn them."),
+]
 
 
 def number_or_text(text: str | None) -> int | str | None:

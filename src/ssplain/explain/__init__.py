@@ -8,6 +8,7 @@ from ssplain.explain.registry import METHODS, Method, make, method, names
 from ssplain.explain.result import Explanation
 from ssplain.explain.segments import Worth, find_segments, worth
 from ssplain.explain.ssplain import SSplain
+from ssplain.explain.stability import Stability, measure_stability
 
 __all__ = [
     "METHODS",
@@ -18,12 +19,14 @@ __all__ = [
     "Method",
     "Preset",
     "SSplain",
+    "Stability",
     "Worth",
     "captum_method",
     "compare",
     "find_segments",
     "for_quantus",
     "make",
+    "measure_stability",
     "method",
     "names",
     "over_channels",

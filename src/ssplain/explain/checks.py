@@ -1,4 +1,6 @@
-"""Checking settings, with a sentence that says what works."""
+"""Checking settings, with a sentence that says what works, and putting them on record."""
+
+from torch import Tensor
 
 from ssplain.errors import SSplainError
 
@@ -25,3 +27,16 @@ def require(
         return
     bound = f"of at least {least}" if least is not None else f"above {above}"
     raise SSplainError(f"{name}={value!r} does not work; give a {'whole ' * whole}number {bound}.")
+
+
+def describe(setting: object) -> object:
+    """Return a setting in a form that JSON can hold.
+
+    >>> describe("nonzero"), describe(abs)
+    ('nonzero', 'function abs')
+    """
+    if isinstance(setting, Tensor):
+        return f"tensor {tuple(setting.shape)}"
+    if callable(setting):
+        return f"function {getattr(setting, '__qualname__', type(setting).__qualname__)}"
+    return setting

@@ -36,6 +36,7 @@ def compare(
     *,
     explainers: Sequence[str],
     dataset: str | None = None,
+    stable: bool = False,
     **settings: Any,  # noqa: ANN401 - passed on to each explainer
 ) -> Iterator[Compared]:
     """Run explainers one after the other, yielding each as it is done.
@@ -49,6 +50,7 @@ def compare(
         target: the explained classes; None for the predicted ones.
         explainers: names from the registry.
         dataset: "mnist", "fmnist" or "rop" for the paper's settings.
+        stable: whether SSplain's maps are to be stable under rounding; see `SSplain`.
         settings: what all of them take: `output`, `output_kind`, `channels`, `batch_size`, `seed`.
 
     >>> import ssplain
@@ -64,7 +66,8 @@ def compare(
     for one in known:
         started = time.perf_counter()
         try:
-            maps = make(one.name, model, dataset, **settings).attribute(images, target)
+            own = {"stable": True} if stable and one.family == "ssplain" else {}
+            maps = make(one.name, model, dataset, **settings, **own).attribute(images, target)
         except SSplainError as error:
             yield Compared(one, None, 0.0, str(error))
         except RuntimeError as error:  # of PyTorch or Captum, such as for want of a gradient

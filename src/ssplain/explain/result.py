@@ -2,8 +2,9 @@
 
 import json
 import platform
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.errors import SSplainError
+from ssplain.explain.stability import Stability, measure_stability
 from ssplain.files import npz_bytes, whole_folder, write_whole
 from ssplain.models.fingerprint import hash_tensor
 from ssplain.prox import top_k
@@ -40,6 +42,8 @@ class Explanation:
         probabilities: `(N, classes)`, the model's opinion of the whole image.
         history: the course of the solve.
         settings: how it was made, ready for JSON.
+        again: explains other images of the same shape for the same targets; None if it was read
+            from a file.
     """
 
     images: Tensor
@@ -50,6 +54,7 @@ class Explanation:
     probabilities: Tensor
     history: History
     settings: Mapping[str, Any]
+    again: Callable[[Tensor], Tensor] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -60,7 +65,12 @@ class Explanation:
             raise IndexError(f"There is no image {index}; this explains {len(self)} images.")
         rows = slice(index % len(self), index % len(self) + 1)
         arrays = {name: getattr(self, name)[rows] for name in _ARRAYS}
-        return Explanation(**arrays, history=self.history.take(rows), settings=self.settings)
+        one = Explanation(**arrays, history=self.history.take(rows), settings=self.settings)
+        if "stability" in self.__dict__:
+            one.__dict__["stability"] = self.stability.take(rows.start)
+        elif self.again is not None:  # what is given for each image goes with all of them
+            object.__setattr__(one, "again", _OneOf(self, rows.start))
+        return one
 
     def __iter__(self) -> Iterator["Explanation"]:
         return (self[i] for i in range(len(self)))
@@ -75,6 +85,27 @@ class Explanation:
         """The share of the support that the mask keeps, `(N,)`."""
         kept = (self.mask > 0).flatten(1).sum(1)
         return kept / self.support.flatten(1).sum(1)
+
+    @cached_property
+    def stability(self) -> Stability:
+        """How much of the maps stays under noise that nobody sees; see `Stability`.
+
+        It is measured when it is first asked for, which takes six times as long as explaining did;
+        `ssplain.explain.measure_stability` can do with less. It is saved if it is known.
+
+        >>> import ssplain
+        >>> model = ssplain.models.load("lenet5-mnist")
+        >>> images, labels = ssplain.data.bundled("mnist")
+        >>> result = ssplain.SSplain(model, stable=True).explain(images[:2], labels[:2])
+        >>> result.stability.steady.tolist()
+        [True, True]
+        """
+        if self.again is None:
+            raise SSplainError(
+                "This explanation was read from a file that does not say how stable it is; explain "
+                "the images again, and look at result.stability before saving."
+            )
+        return measure_stability(self.again, self.images, self.support, scores=self.scores)
 
     def top(self, share: float) -> Tensor:
         """Mark the highest-ranking pixels, `share` of all pixels of the image.
@@ -100,6 +131,7 @@ class Explanation:
             "settings": dict(self.settings),
             "images": [hash_tensor(image) for image in self.images],
             "shape": list(self.images.shape),
+            **({"stability": self.stability.about()} if "stability" in self.__dict__ else {}),
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -137,6 +169,8 @@ class Explanation:
             history = History(terms, arrays["primal"], arrays["dual"], arrays["iterations"])
             found, settings = manifest["format"], manifest["settings"]
             parts = {name: arrays[name] for name in _ARRAYS}
+            steady = manifest.get("stability")
+            known = {} if steady is None else {"stability": Stability.read(steady)}
         except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
             raise SSplainError(
                 f"{home} holds no readable explanation ({error}); give a folder written by "
@@ -147,4 +181,20 @@ class Explanation:
                 f"{home} has format {found} and this version reads format {FORMAT}; explain the "
                 "images again."
             )
-        return cls(**parts, history=history, settings=settings)
+        made = cls(**parts, history=history, settings=settings)
+        made.__dict__.update(known)
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class _OneOf:
+    """Explains one image of several again, the others being as they were."""
+
+    whole: Explanation
+    row: int
+
+    def __call__(self, images: Tensor) -> Tensor:
+        assert self.whole.again is not None  # noqa: S101 - only made if there is one
+        batch = self.whole.images.clone()
+        batch[self.row] = images[0]
+        return self.whole.again(batch)[self.row : self.row + 1]

@@ -1,12 +1,14 @@
 """SSplain, the sparse and smooth explainer."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeVar, Unpack
 
 import torch
 from torch import Tensor
 
 from ssplain.errors import SSplainError
+from ssplain.explain.checks import describe
 from ssplain.explain.checks import require as _require
 from ssplain.explain.inputs import (
     Start,
@@ -95,6 +97,8 @@ class SSplain(Attributor):
             "random" (by the `seed`), or a list.
         softness: for "ranking", how softly the mask is cut at a share.
         pooling: 0 is Adam; up to 1 lets pixels with weak gradients move less (see `ADMM`).
+        stable: whether equal pixels share the budget and total variation is smooth, so that
+            rounding does not turn the maps; the paper's algorithm is without.
         segments: one score for each part of the image instead of one for each pixel: "vessels" (the
             branches of the vessel tree), "superpixels", whole numbers, or a function that returns
             such (see `ssplain.explain.segments`); None for pixels.
@@ -230,6 +234,11 @@ class SSplain(Attributor):
             history=History.cat(histories).to(back),
             settings=self.settings()
             | {"target": _describe_target(target), "batching": question.batching},
+            # noise must not change the question: the class is that of the image without it
+            again=partial(
+                self.attribute,
+                target=target if isinstance(target, str) else question.target.to(back),
+            ),
         )
 
     def _solve(
@@ -299,20 +308,20 @@ class SSplain(Attributor):
             "rho": solver.rho,
             "lr": solver.lr,
             "iterations": solver.iterations,
-            "start": _describe(self.start),
-            "support": _describe(self.support),
+            "start": describe(self.start),
+            "support": describe(self.support),
             "dual_step": solver.rho if solver.dual_step is None else solver.dual_step,
             "inner_steps": solver.inner_steps,
             "tolerance": solver.tolerance,
             "pooling": solver.pooling,
             "stable": self.stable,
             **self._ranking_settings(),
-            "segments": _describe(self.segments),
+            "segments": describe(self.segments),
             "constraints": [c.name for c in self.constraints],
             "terms": [t.name for t in self.terms],
-            "output": _describe(self.classifier.output),
+            "output": describe(self.classifier.output),
             "output_kind": self.classifier.output_kind,
-            "fill": _describe(self.door.fill),
+            "fill": describe(self.door.fill),
             "queries": self.queries,
             "seed": self.seed,
             "model": fingerprint(self.classifier.model),
@@ -328,15 +337,6 @@ class SSplain(Attributor):
 def _is(setting: object, word: str) -> bool:
     """Tell whether a setting is this word; a tensor is not, and must not be compared with one."""
     return isinstance(setting, str) and setting == word
-
-
-def _describe(setting: object) -> object:
-    """Return a setting in a form that JSON can hold."""
-    if isinstance(setting, Tensor):
-        return f"tensor {tuple(setting.shape)}"
-    if callable(setting):
-        return f"function {getattr(setting, '__qualname__', type(setting).__qualname__)}"
-    return setting
 
 
 def _describe_target(target: Target) -> str:

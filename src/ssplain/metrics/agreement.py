@@ -10,30 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from skimage.feature import hog
 from skimage.metrics import structural_similarity
 from torch import Tensor
 
 from ssplain.errors import SSplainError
-
-Numbers = NDArray[np.float64]
-
-
-def rank_correlation(first: Numbers, second: Numbers) -> Numbers:
-    """Return Spearman's correlation of each row `(N, P)` with its partner; NaN is left out.
-
-    Where one side is constant there is no order to agree with, and the correlation is 0.
-
-    >>> rank_correlation(np.array([[1.0, 5.0, 9.0]]), np.array([[0.1, 0.4, 0.2]]))
-    array([0.5])
-    """
-    ranks = [rankdata(side, axis=1, nan_policy="omit") for side in (first, second)]
-    a, b = (r - np.nanmean(r, axis=1, keepdims=True) for r in ranks)
-    scale = np.sqrt(np.nansum(a * a, axis=1) * np.nansum(b * b, axis=1))
-    together: Numbers = np.nansum(a * b, axis=1)
-    correlation: Numbers = np.divide(together, scale, out=np.zeros_like(scale), where=scale > 0)
-    return correlation
+from ssplain.explain.stability import Numbers, rank_correlation
 
 
 def spearman(first: Tensor, second: Tensor, inside: Tensor, *, absolute: bool = False) -> Tensor:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.explain.inputs import Support, as_batch, intensity
-from ssplain.metrics.agreement import Numbers, rank_correlation
+from ssplain.explain.stability import Numbers, rank_correlation
 from ssplain.metrics.order import FINE_POINTS, Axis, at_counts, steps
 from ssplain.vessels import VesselTree, trace
 

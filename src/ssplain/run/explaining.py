@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -12,9 +12,10 @@ from torch import Tensor
 from ssplain.data import read_any, resize, size_of
 from ssplain.data.kind import refuse_photograph
 from ssplain.errors import SSplainError
-from ssplain.explain import PRESETS, Explanation, SSplain, preset
+from ssplain.explain import PRESETS, Explanation, SSplain, Stability, measure_stability, preset
 from ssplain.explain.inputs import find_support, start_mask
 from ssplain.explain.result import ARRAYS
+from ssplain.explain.stability import RADII
 from ssplain.files import npz_bytes
 from ssplain.metrics import kept_and_removed
 from ssplain.models import ModelCard, Normalised, fold_batch_norm, load
@@ -24,6 +25,7 @@ from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
 from ssplain.run.task import Files, Item, Result
 
+QUICK = 5  # images of a job whose stability is looked at unasked
 _SOLVER = ("budget", "norm", "tv_weight", "rho", "lr", "iterations", "start", "fill")
 
 
@@ -43,6 +45,10 @@ class Explaining:
         pictures: whether to draw `overlay.png`, `mask.png` and `top5.png`.
         dicom: whether images that come from DICOM files are answered in DICOM too.
         anyway: whether images unlike the model's training images are explained too.
+        stable: whether maps are to be stable under rounding; see `SSplain`.
+        stability: how often each image is explained again under noise of each of `RADII`, to say
+            how much of its map stays; 0 for never. None takes a quick look: the first images of the
+            job once, under the least noise.
     """
 
     name: ClassVar[str] = "explain"
@@ -69,6 +75,8 @@ class Explaining:
     pictures: bool = False
     dicom: bool = False
     anyway: bool = False
+    stable: bool = False
+    stability: int | None = None
 
     def about(self) -> dict[str, Any]:
         """Return settings and the model's fingerprint, without what does not change results."""
@@ -78,6 +86,7 @@ class Explaining:
             "model": self.model,
             "pictures": self.pictures,
             "dicom": self.dicom,
+            "stability": self.stability,
         }
 
     def group(self, item: Item) -> tuple[str, int]:
@@ -106,7 +115,7 @@ class Explaining:
         chosen |= {n: v for n in _SOLVER if (v := getattr(self, n)) is not None}
         if self.support is not None:
             chosen["support"] = None if self.support == "all" else self.support
-        return chosen
+        return chosen | {"stable": self.stable}
 
 
 class ExplainingWorker:
@@ -183,6 +192,7 @@ class ExplainingWorker:
         hashes, shape = shared["images"], shared["shape"]
         opinions, targets = result.probabilities.tolist(), result.target.tolist()
         predictions = result.prediction.tolist()
+        stability = self._stability(items, result)
         return [
             Result(
                 numbers={
@@ -194,6 +204,7 @@ class ExplainingWorker:
                     "probability_without_mask": without[i],
                     "kept_share": share[i],
                     "resized": inputs[i][1],
+                    **(stability[i].numbers(0) if i in stability else {}),
                 },
                 files=_Files(result, i, self.task, item),
                 manifest=shared
@@ -201,10 +212,33 @@ class ExplainingWorker:
                     "images": hashes[i : i + 1],
                     "shape": [1, *shape[1:]],
                     "outside_domain": self.card.faults(inputs[i][0]) if self.card else [],
+                    **({"stability": stability[i].about()} if i in stability else {}),
                 },
             )
             for i, item in enumerate(items)
         ]
+
+    def _stability(self, items: Sequence[Item], result: Explanation) -> dict[int, Stability]:
+        """Return how stable the maps are, by row, of those images that are to be looked at."""
+        times = self.task.stability
+        rows = [
+            i for i, one in enumerate(items) if times or (times is None and one.number <= QUICK)
+        ]
+        if not rows:
+            return {}
+        posterior = (items[0].target or self.task.target) == "posterior"
+        found = measure_stability(
+            partial(
+                self.explainer.attribute,
+                target="posterior" if posterior else result.target[rows],
+            ),
+            result.images[rows],
+            result.support[rows],
+            scores=result.scores[rows],
+            radii=RADII if times else RADII[:1],
+            draws=times or 1,
+        )
+        return {row: found.take(i) for i, row in enumerate(rows)}
 
     def _targets(self, items: Sequence[Item]) -> Any:  # noqa: ANN401 - SSplain checks them
         """Return what to explain: one word for all, or a class for each."""

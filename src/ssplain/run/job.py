@@ -94,6 +94,7 @@ def run(
     started = time.monotonic()
     place = Place(str(out) if shard is None else shard_folder(str(out), shard))
     if not place.is_url:
+        _require_apart(inputs, place.root)
         require_writable(Path(place.root))
         place = Place(os.path.abspath(place.root))  # noqa: PTH100 - as workers see it
     path = _index_path(place, index)
@@ -116,6 +117,16 @@ def run(
         counts = State(**kept.counts())
     seconds = time.monotonic() - started
     return Summary(counts, driver.fresh, seconds, bool(counts.waiting), place.root)
+
+
+def _require_apart(inputs: Sequence[str | Path], root: str) -> None:
+    """Complain if results would go among the images, which a later search could not tell apart."""
+    for given in inputs:
+        with suppress(OSError):
+            if Path(given).samefile(root):
+                raise SSplainError(
+                    f"--out {root} is the folder of the images; give another for the results."
+                )
 
 
 def preflight(task: Task, place: Place, first: Iterator[Entry]) -> None:
