@@ -5,14 +5,23 @@ code: whose numbers, in which measure, must be higher or lower than whose.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pytest
 import torch
 
 from ssplain.metrics import MEASURES, Evaluation
-from ssplain.study import CLAIMS, STUDIES, Claim, Results, SanityStudy, TimesStudy, judge
+from ssplain.study import (
+    CLAIMS,
+    STUDIES,
+    Claim,
+    Results,
+    SanityStudy,
+    StabilityStudy,
+    TimesStudy,
+    judge,
+)
 
 Way = Literal["higher", "lower"]
 LABELS = torch.tensor([0] * 4 + [1] * 4)
@@ -62,6 +71,7 @@ def ssplain(measure: str, way: Way, others: tuple[str, ...] = NINE, group: str =
 
 
 FREE, PRINTED = "SSplain-0 without support", "Extremal Perturbation, as printed"
+STABLE = "SSplain-0, stable"
 CONVERGED = "Extremal Perturbation, converged"
 FULL, REST = "sparsity and smoothness", ("sparsity only", "smoothness only", "neither")
 BRIGHT, ONES = "from the intensity", ("from ones",)
@@ -213,8 +223,18 @@ MEANING: dict[str, list[Part]] = {
     r"40 passes of the model: .* taken away, harm accuracy more": [
         Ahead(FORTY, EIGHTY, "deletion", "lower", "support")
     ],
+    r"turns on rounding: noise of 1e-6": [
+        Level("SSplain-0", "overlap-1e-6", "stability on ?", 0.95, "lower")
+    ],
+    r"keeps its map under noise of 1e-6 and of 1e-3": [
+        Level(STABLE, "overlap-1e-6", "stability on ?", 0.95, "higher"),
+        Level(STABLE, "ranks-1e-3", "stability on ?", 0.95, "higher"),
+    ],
+    r"stable maps insert as well as the paper's": [
+        Ahead(STABLE, ("SSplain-0",), "insertion", "higher", "insertion on ?")
+    ],
 }
-NAMES = {"ROP": "rop", "MNIST": "mnist", "FMNIST": "fmnist"}
+NAMES = {"ROP": "rop", "MNIST": "mnist", "FMNIST": "fmnist", "Fashion-MNIST": "fmnist"}
 
 
 def meaning(claim: Claim) -> list[Part]:
@@ -222,12 +242,7 @@ def meaning(claim: Claim) -> list[Part]:
     found = [parts for said, parts in MEANING.items() if re.search(said, claim.text)]
     assert len(found) == 1, claim.text
     dataset = NAMES.get(re.split(r"[:,]", claim.text)[0], "")
-    return [
-        Ahead(p.ours, p.others, p.measure, p.way, p.group.replace("?", dataset))
-        if isinstance(p, Ahead)
-        else p
-        for p in found[0]
-    ]
+    return [replace(part, group=part.group.replace("?", dataset)) for part in found[0]]
 
 
 def results(study: str, changed: dict[tuple[str, str, str], torch.Tensor]) -> Results:
@@ -239,6 +254,10 @@ def results(study: str, changed: dict[tuple[str, str, str], torch.Tensor]) -> Re
         groups, titles = ["stages"], ["trained", "fc", "conv1"]
     if isinstance(declared, TimesStudy):
         groups = [f"times on {name}" for name in declared.datasets]
+    if isinstance(declared, StabilityStudy):
+        groups = [
+            f"{kind} on {n}" for kind in ("stability", "insertion") for n in declared.datasets
+        ]
     found = {
         group: {
             title: Evaluation.of_values(

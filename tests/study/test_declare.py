@@ -20,6 +20,7 @@ ITEMS = {
     11: ["predicted-rop", "predicted-mnist", "predicted-fmnist"],
     12: ["times"],
     13: ["ranking-mnist", "ranking-fmnist", "ranking-rop", "passes"],
+    14: ["stability"],
 }
 
 
@@ -80,6 +81,6 @@ def test_settings_are_those_of_the_paper() -> None:
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(
-        SSplainError, match=r"no study 'tea'; choose one of: rop, .*times, .*passes, or"
+        SSplainError, match=r"no study 'tea'; choose one of: rop, .*times, .*stability, or"
     ):
         declared("tea")

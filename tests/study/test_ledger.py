@@ -10,6 +10,7 @@ from ssplain.study import (
     STUDIES,
     Results,
     SanityStudy,
+    StabilityStudy,
     TimesStudy,
     judge,
     tally,
@@ -33,6 +34,13 @@ def full() -> dict[str, Results]:
             found = {"stages": dict.fromkeys(("trained", "fc", "conv1"), one)}
         if isinstance(study, TimesStudy):
             found = {group(name): dict.fromkeys(titles, one) for name in study.datasets}
+        if isinstance(study, StabilityStudy):
+            kinds = [
+                f"{kind} on {name}"
+                for kind in ("stability", "insertion")
+                for name in study.datasets
+            ]
+            found = {kind: dict.fromkeys(titles, one) for kind in kinds}
         results[study.name] = Results(study.name, 4, found)
     return results
 

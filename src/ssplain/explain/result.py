@@ -181,7 +181,7 @@ class Explanation:
                 f"{home} has format {found} and this version reads format {FORMAT}; explain the "
                 "images again."
             )
-        made = cls(**parts, history=history, settings=settings)
+        made = cls(**parts, history=history, settings=settings, again=None)
         made.__dict__.update(known)
         return made
 

@@ -28,6 +28,16 @@ class SeedAgreement(_Elsewhere):
     reference = "`seed_agreement`"
 
 
+class Steadiness(_Elsewhere):
+    """How much of a map stays under noise."""
+
+    better, reference = "high", "`ssplain.explain.measure_stability`"
+
+    def __init__(self, name: str, words: str) -> None:
+        self.name = name
+        self.words = words  # type: ignore[misc]  # of the instance: these differ in nothing else
+
+
 class Likeness(_Elsewhere):
     """How alike the maps of a trained and of a randomised network are."""
 
@@ -42,6 +52,14 @@ ELSEWHERE: tuple[Measure, ...] = (
     Seconds(),
     MaxSensitivity(),
     SeedAgreement(),
+    *(
+        Steadiness(f"{name}-{noise}", f"{words} under noise of {noise}")
+        for name, words in (
+            ("overlap", "share of the top quarter that stays"),
+            ("ranks", "rank correlation"),
+        )
+        for noise in ("1e-6", "1e-3")
+    ),
     Likeness("spearman", "rank correlation"),
     Likeness("spearman-absolute", "rank correlation of the magnitudes"),
     Likeness("ssim", "structural similarity"),

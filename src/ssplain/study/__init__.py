@@ -8,7 +8,7 @@ from ssplain.study.claim import Claim
 from ssplain.study.claims import CLAIMS
 from ssplain.study.declare import STUDIES, declared
 from ssplain.study.engine import run
-from ssplain.study.kinds import MapStudy, SanityStudy, Study, TimesStudy, Variant
+from ssplain.study.kinds import MapStudy, SanityStudy, StabilityStudy, Study, TimesStudy, Variant
 from ssplain.study.ledger import judge, tally, update_ledger
 from ssplain.study.reproduce import named, reproduce
 from ssplain.study.results import Results, read_results
@@ -20,6 +20,7 @@ __all__ = [
     "MapStudy",
     "Results",
     "SanityStudy",
+    "StabilityStudy",
     "Study",
     "TimesStudy",
     "Variant",

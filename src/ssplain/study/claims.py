@@ -2,7 +2,7 @@
 
 from ssplain.study.claim import Claim
 from ssplain.study.claims_comparisons import FMNIST, MAPS, MNIST, PREDICTED, ROP
-from ssplain.study.claims_ours import RANKINGS
+from ssplain.study.claims_ours import RANKINGS, STEADINESS
 from ssplain.study.claims_settings import (
     ABLATION,
     BUDGETS,
@@ -27,4 +27,5 @@ CLAIMS: tuple[Claim, ...] = (
     *PREDICTED,
     *TIMES,
     *RANKINGS,
+    *STEADINESS,
 )

@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from ssplain.errors import SSplainError
 from ssplain.explain.registry import METHODS
 from ssplain.metrics.order import FINE_POINTS, PAPER_POINTS, Axis
-from ssplain.study.kinds import Exhibits, MapStudy, SanityStudy, Study, TimesStudy, Variant
+from ssplain.study.kinds import (
+    Exhibits,
+    MapStudy,
+    SanityStudy,
+    StabilityStudy,
+    Study,
+    TimesStudy,
+    Variant,
+)
 
 # the paper's two explainers and nine competitors; the controls are ours
 GRADIENT = (
@@ -31,6 +39,7 @@ EXTREMAL = Variant.of("extremal-perturbation")
 RANKING = Variant.of("ssplain-ranking")
 BRANCHES = Variant("SSplain-ranking by branches", "ssplain-ranking", {"segments": "vessels"})
 RIVALS = tuple(map(Variant.of, ("integrated-gradients-complete", "igos", "regions", "rise")))
+STABLE = Variant("SSplain-0, stable", "ssplain-0", {"stable": True})
 SHOWN = (OURS, Variant.of("saliency"), IXG, Variant.of("guided-grad-cam"), OCCLUSION, EXTREMAL)
 # the variants of SSplain's own studies, the paper's form first
 FULL = Variant("sparsity and smoothness", "ssplain-0")
@@ -239,6 +248,14 @@ _STUDIES = (
         images=IMAGES["mnist"],
         axes=(("support", PAPER_POINTS),),
         exhibits=("passes",),
+    ),
+    StabilityStudy(
+        name="stability",
+        title="Maps under noise that nobody sees",
+        where="this package",
+        datasets=("mnist", "fmnist"),
+        variants=(STABLE, OURS, L1, RANKING, *NINE, *RIVALS),
+        images=IMAGES["mnist"] + IMAGES["fmnist"],
     ),
 )
 

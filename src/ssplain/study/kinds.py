@@ -1,4 +1,4 @@
-"""The three kinds of study, and the explainers in them."""
+"""The kinds of study, and the explainers in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -104,3 +104,16 @@ class SanityStudy(Study):
 @dataclass(frozen=True)
 class TimesStudy(Study):
     """Execution times, one image at a time."""
+
+
+@dataclass(frozen=True)
+class StabilityStudy(Study):
+    """Maps under noise that nobody sees.
+
+    Attributes:
+        noisy: how many images of each data set are explained under noise.
+        draws: how often, for each size of the noise.
+    """
+
+    noisy: int = 60
+    draws: int = 2

@@ -134,7 +134,8 @@ def _dots(axes: Axes, found: Evaluations, panel: Panel) -> None:
         )
     axes.set_yticks(range(len(order)), order)
     axes.set_ylim(len(order) - 0.4, -0.6)
-    where = f"\n({WHERE[axis]})" if WHERE[axis] else ""
+    named = WHERE.get(axis, axis)
+    where = f"\n({named})" if named else ""
     axes.set_xlabel(fill(record.says(record.words), 34) + where)
     axes.grid(visible=False, axis="y")
     for label in axes.get_yticklabels():

@@ -10,9 +10,10 @@ from ssplain.report.record import Record
 from ssplain.run.scene import bundled_scene
 from ssplain.study.declare import IMAGES, STUDIES, declared
 from ssplain.study.engine import run
-from ssplain.study.kinds import MapStudy, SanityStudy, TimesStudy
+from ssplain.study.kinds import MapStudy, SanityStudy, StabilityStudy, TimesStudy
 from ssplain.study.ledger import update_ledger
 from ssplain.study.sanity import run_sanity
+from ssplain.study.stability import run_stability
 from ssplain.study.times import run_times
 
 EVERY = "all"
@@ -57,6 +58,8 @@ def reproduce(
             record = run_sanity(study, scenes[study.dataset], home, seed=seed, progress=progress)
         case TimesStudy():
             record = run_times(study, scenes, home, seed=seed, progress=progress)
+        case StabilityStudy():
+            record = run_stability(study, scenes, home, seed=seed, progress=progress)
         case _:
             raise TypeError(f"{type(study).__name__} is no kind of study that can be run")
     update_ledger(home)
