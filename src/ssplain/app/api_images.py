@@ -19,16 +19,21 @@ from torch import Tensor
 
 from ssplain.app import uploads
 from ssplain.app.library import SETTINGS, thumbnail
-from ssplain.app.room import Room
+from ssplain.app.room import Looked, Room
 from ssplain.app.session import COOKIE, Session
-from ssplain.app.sources import SETS, Picture, as_bytes, suggested, truth
+from ssplain.app.sources import SETS, as_bytes, truth
+from ssplain.app.subject import Subject
+from ssplain.data import resize
 from ssplain.errors import SSplainError
 from ssplain.explain import PRESETS
+from ssplain.reading.photograph import LARGEST
+from ssplain.report.reading import vessel_bytes
 from ssplain.report.render import png_bytes
 from ssplain.version import __version__
 
 router = APIRouter(prefix="/api")
 COLOURS = ("inferno", "viridis", "cividis")
+_OTHERS = {"folder": ("Folder", "Image", ""), "job": ("Finished job", "Image", "")}
 Name = Annotated[str, Query(max_length=80)]
 Model = Annotated[str, Query(max_length=200)]
 
@@ -84,7 +89,7 @@ def about(room: Here) -> dict[str, Any]:
         "sets": [
             {"name": name, "count": count, "title": title, "one": one}
             for name, count in room.sources.counts().items()
-            for title, one, _ in [SETS.get(name, ("Folder", "Image", ""))]
+            for title, one, _ in [SETS.get(name, _OTHERS.get(name, ("", "", "")))]
         ],
         "colours": {
             name: (colormaps[name](np.arange(256))[:, :3] * 255).astype(int).ravel().tolist()
@@ -120,19 +125,27 @@ async def upload(
 @router.get("/look", dependencies=[quick])
 def look(room: Here, session: Mine, image: Name, model: Model = "") -> dict[str, Any]:
     """What the model says of an image, and what else is known of it."""
-    picture, source, fitted = fitted_picture(room, session, image, model)
-    prediction = room.library.predict(source, fitted)
-    found = room.tracer(f"{session.id}/{image}/{source}", fitted)
+    looked = room.look_at(session, image, model)
+    picture, subject = looked.picture, looked.subject
+    said = room.prediction(looked)
+    found = None if subject is None else room.tracer(_key(session, looked), subject)
+    drawn = subject is not None and not bool((subject.inside == (subject.shown > 0).any(0)).all())
+    count = len(said.probabilities) if said else 0
     return {
         "image": image,
         "title": picture.title,
         "label": picture.label,
-        "model": source,
-        "size": list(fitted.shape),
+        "model": looked.model,
+        "size": list(_shown(looked).shape),
         "given": list(picture.image.shape),
-        "prediction": asdict(prediction),
-        "classes": room.library.about(source)["classes"]
-        or [str(i) for i in range(len(prediction.probabilities))],
+        "unread": subject is None,
+        "run": _under_way(session, image) if subject is None else None,
+        "photograph": subject is None or subject.photograph,
+        "drawn": drawn,
+        "reading": None if subject is None else subject.reading,
+        "stored": subject is not None and subject is picture.subject,
+        "prediction": None if said is None else asdict(said),
+        "classes": room.classes(looked, count),
         "branches": found.branches if found else [],
         "truth": truth(image) is not None,
     }
@@ -140,19 +153,26 @@ def look(room: Here, session: Mine, image: Name, model: Model = "") -> dict[str,
 
 @router.get("/pixels", dependencies=[quick])
 def pixels(room: Here, session: Mine, image: Name, model: Model = "") -> Response:
-    """The image as the model takes it: one byte per channel and pixel."""
-    _, _, fitted = fitted_picture(room, session, image, model)
-    return Response(as_bytes(fitted), media_type="application/octet-stream")
+    """The image as it is shown: one byte per channel and pixel."""
+    return _bytes(as_bytes(_shown(room.look_at(session, image, model))))
+
+
+@router.get("/drawn", dependencies=[quick])
+def drawn(room: Here, session: Mine, image: Name, model: Model = "") -> Response:
+    """The pixels that maps are about, where that is not plain: one byte each, 0 for the others."""
+    subject = _subject(room.look_at(session, image, model))
+    plane = subject.inside.float() if subject.vessels is None else subject.vessels
+    return _bytes(vessel_bytes(plane.numpy()).tobytes())
 
 
 @router.get("/branches", dependencies=[quick])
 def branches(room: Here, session: Mine, image: Name, model: Model = "") -> Response:
     """Which branch each pixel belongs to: 16 bits per pixel."""
-    _, source, fitted = fitted_picture(room, session, image, model)
-    found = room.tracer(f"{session.id}/{image}/{source}", fitted)
+    looked = room.look_at(session, image, model)
+    found = room.tracer(_key(session, looked), _subject(looked))
     if found is None:
         raise SSplainError("This image shows no vessels.")
-    return Response(found.labels, media_type="application/octet-stream")
+    return _bytes(found.labels)
 
 
 @router.get("/truth")
@@ -161,26 +181,28 @@ def planted(image: Name) -> Response:
     relevance = truth(image)
     if relevance is None:
         raise SSplainError("Nothing is known of this image but itself.")
-    return Response(as_bytes(relevance), media_type="application/octet-stream")
+    return _bytes(as_bytes(relevance))
 
 
 @router.post("/ask", dependencies=[quick])
 def ask(room: Here, session: Mine, question: Question) -> dict[str, Any]:
     """What the model says of a part of the image, and of the image without it."""
-    _, source, fitted = fitted_picture(room, session, question.image, question.model)
+    looked = room.look_at(session, question.image, question.model)
+    subject = _subject(looked)
+    size = tuple(subject.inside.shape)
     if question.mask is not None:
-        region = painted(question.mask, tuple(fitted.shape[1:]))
+        region = painted(question.mask, size)
     else:
-        found = room.tracer(f"{session.id}/{question.image}/{source}", fitted)
+        found = room.tracer(_key(session, looked), subject)
         if found is None:
             raise SSplainError("This image shows no vessels; paint an area instead.")
-        labels = np.frombuffer(found.labels, "<u2").reshape(fitted.shape[1:])
+        labels = np.frombuffer(found.labels, "<u2").reshape(size)
         region = torch.from_numpy(np.isin(labels, question.branches) & (labels > 0))
-    region &= (fitted > 0).any(0)
+    region &= subject.inside
     if not bool(region.any()):
         raise SSplainError("There is nothing of the image in this area; choose or paint a part.")
-    answer = asdict(room.library.ask(source, fitted, region))
-    return {**answer, "share": float(region.sum() / (fitted > 0).any(0).sum())}
+    answer = asdict(room.library.ask(looked.model, subject, region))
+    return {**answer, "share": float(region.sum() / subject.inside.sum())}
 
 
 def painted(code: str, shape: tuple[int, ...]) -> Tensor:
@@ -196,10 +218,39 @@ def painted(code: str, shape: tuple[int, ...]) -> Tensor:
     return torch.from_numpy(flat.reshape(shape))
 
 
-def fitted_picture(
-    room: Room, session: Session, image: str, model: str
-) -> tuple[Picture, str, Tensor]:
-    """Return an image, the model that reads it, and the image as this model takes it."""
-    picture = room.sources.picture(image, session)
-    source = model or suggested(picture, room.library.sources)
-    return picture, source, room.library.fit(source, picture.image)
+def _subject(looked: Looked) -> Subject:
+    """Return an image as it is shown and taken.
+
+    Raises:
+        SSplainError: if it is a photograph that nobody has read yet.
+    """
+    if looked.subject is None:
+        raise SSplainError(f"{looked.picture.title} has not been read yet; wait until it is.")
+    return looked.subject
+
+
+def _shown(looked: Looked) -> Tensor:
+    """Return the image that the page shows; a photograph that is still to be read, made smaller."""
+    if looked.subject is not None:
+        return looked.subject.shown
+    image = looked.picture.image
+    scale = min(1.0, LARGEST / max(image.shape[1:]))
+    return resize(image, (round(image.shape[1] * scale), round(image.shape[2] * scale)))
+
+
+def _under_way(session: Session, image: str) -> str | None:
+    """Return the address of a run that has this image in hand."""
+    busy = (
+        key
+        for key, task in session.tasks.items()
+        if task.about.get("image") == image and task.state in {"waiting", "running"}
+    )
+    return next(busy, None)
+
+
+def _key(session: Session, looked: Looked) -> str:
+    return f"{session.id}/{looked.picture.name}/{looked.model}"
+
+
+def _bytes(content: bytes) -> Response:
+    return Response(content, media_type="application/octet-stream")

@@ -1,7 +1,7 @@
 """Runs: starting, watching, stopping, and taking their results home."""
 
-import csv
 import io
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -9,9 +9,8 @@ from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
-from ssplain.app import runs
-from ssplain.app.api_images import Here, Mine, fitted_picture
-from ssplain.app.grades import safe_cell
+from ssplain.app import runs, tables
+from ssplain.app.api_images import Here, Mine
 from ssplain.app.library import checked
 from ssplain.app.queue import Task
 from ssplain.explain import method
@@ -37,12 +36,13 @@ def start(room: Here, session: Mine, wanted: Wanted) -> dict[str, str]:
     for name in names:
         method(name)
     checked(wanted.settings)
-    picture, source, fitted = fitted_picture(room, session, wanted.image, wanted.model)
+    looked = room.look_at(session, wanted.image, wanted.model)
+    source = looked.model
+    room.library.about(source)  # complains if the room has no such model
     order = runs.Order(
         picture=wanted.image,
-        title=picture.title,
-        image=fitted,
-        label=picture.label,
+        title=looked.picture.title,
+        label=looked.picture.label,
         model=source,
         explainers=names,
         target=wanted.target,
@@ -52,7 +52,9 @@ def start(room: Here, session: Mine, wanted: Wanted) -> dict[str, str]:
     runs.make_place(home)
 
     def work(task: Task) -> None:
-        runs.run(room.library, order, home / task.id, task)
+        # the image is brought when its turn comes: those that wait hold no memory
+        look = partial(room.bring, session, wanted.image, source)
+        runs.run(room.library, order, look, home / task.id, task)
 
     task = room.queue.submit(work, session.id)
     task.about = {"image": wanted.image, "model": source, "wanted": wanted.model_dump()}
@@ -113,7 +115,7 @@ def arrays(session: Mine, run: str) -> Response:
     """Everything as arrays."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **runs.arrays(session.find("results", run)))  # type: ignore[arg-type]
-    return download(buffer.getvalue(), "application/zip", "ssplain-maps.npz")
+    return tables.download(buffer.getvalue(), "application/zip", "ssplain-maps.npz")
 
 
 @router.get("/{run}/table.csv")
@@ -122,59 +124,10 @@ def table(session: Mine, run: str) -> Response:
     result = runs.read(session.find("results", run))
     if result is None:
         raise HTTPException(404)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(_COLUMNS))
-    writer.writeheader()
-    for one in result["maps"]:
-        writer.writerow(_row(result, one))
-    return download(text.getvalue().encode(), "text/csv; charset=utf-8", "ssplain-table.csv")
-
-
-_COLUMNS = (
-    "image",
-    "model",
-    "explained_class",
-    "probability",
-    "explainer",
-    "seconds",
-    "probability_with_only_kept",
-    "probability_without_kept",
-    "order",
-    "best_random_order",
-    "steady",
-    "rely",
-    "why_not",
-)
-
-
-def _row(result: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
-    checks = one.get("checks") or {}
-    target = result["target"]
-    return {
-        "image": safe_cell(result["title"]),
-        "model": safe_cell(result["model"]),
-        "explained_class": safe_cell(result["classes"][target]),
-        "probability": result["prediction"]["probabilities"][target],
-        "explainer": one["title"],
-        "seconds": one.get("seconds"),
-        "probability_with_only_kept": checks.get("only"),
-        "probability_without_kept": checks.get("without"),
-        "order": checks.get("order"),
-        "best_random_order": max(checks["luck"]) if checks else None,
-        "steady": checks.get("steady"),
-        "rely": "" if not checks else "no" if checks["complaints"] else "yes",
-        "why_not": one.get("complaint") or " ".join(checks.get("complaints", ())),
-    }
+    return tables.download(tables.of_result(result), "text/csv; charset=utf-8", "ssplain-table.csv")
 
 
 def _task(session: Mine, run: str) -> Task:
     if run not in session.tasks:
         raise HTTPException(404)
     return session.tasks[run]
-
-
-def download(content: bytes, kind: str, name: str) -> Response:
-    """Return an answer that the browser saves as a file."""
-    return Response(
-        content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
-    )

@@ -8,8 +8,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from ssplain.app.api_images import Here, Mine, Name, quick
-from ssplain.app.api_runs import download
 from ssplain.app.grades import Grade
+from ssplain.app.tables import download
 from ssplain.errors import SSplainError
 
 router = APIRouter(prefix="/api")
@@ -39,6 +39,7 @@ def worklist(
         "source": source,
         "reader": who(request, reader),
         "waiting": sum(row.state == "waiting" for row in rows),
+        "total": room.sources.counts()[source],
         "rows": [asdict(row) | _opinion(given.get(row.key)) for row in rows],
     }
 

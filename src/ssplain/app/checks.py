@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ssplain import metrics
 from ssplain.app.library import Library, Map
+from ssplain.app.subject import Subject
 from ssplain.progress import Progress
 
 ORDERS = 3  # random orders to beat
@@ -69,7 +70,7 @@ def check(
         target: the explained class.
         progress: of the map of the noisy image, which takes as long as the map itself.
     """
-    answer = library.ask(source, image, found.kept[0])
+    answer = library.ask(source, Subject.plain(image), found.kept[0])
     whole, only, without = (p[target] for p in (answer.whole, answer.only, answer.without))
     inside = (image > 0).any(0, keepdim=True)
     generator = torch.Generator().manual_seed(0)
@@ -117,9 +118,13 @@ def overlap(first: Tensor, second: Tensor, count: int) -> float:
 
 
 def complaints(
-    only: float, without: float, order: float, luck: Sequence[float], steady: float | None
+    only: float,
+    without: float,
+    order: float | None = None,
+    luck: Sequence[float] = (),
+    steady: float | None = None,
 ) -> tuple[str, ...]:
-    """Say in whole sentences where a map fails.
+    """Say in whole sentences where a map fails; what is None was not tried.
 
     >>> complaints(0.9, 0.1, 0.5, [0.1], 0.8)
     ()
@@ -132,7 +137,7 @@ def complaints(
             "The decision does not rest on these pixels: without them the class is as likely as "
             "with them alone."
         )
-    if order <= max(luck):
+    if order is not None and order <= max(luck):
         found.append("Its order of pixels is no better than a random one.")
     if steady is not None and steady < LEAST:
         found.append(f"It changes with a little noise: only {steady:.0%} of its top quarter stays.")

@@ -7,9 +7,9 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from ssplain import vessels
+from ssplain.app.subject import Subject
 
 LEAST_SIDE = 100  # smaller images have no vessels worth the name
 MOST_SHARE = 0.5  # of the image; what covers more is no tree of lines
@@ -36,36 +36,42 @@ class Tracer:
         self._known: OrderedDict[str, Vessels | None] = OrderedDict()
         self._lock = Lock()
 
-    def __call__(self, key: str, image: Tensor) -> Vessels | None:
-        """Return the vessels of an image `(C, H, W)`, or None if it shows none.
+    def __call__(self, key: str, subject: Subject) -> Vessels | None:
+        """Return the vessels of an image, or None if it shows none.
 
         Args:
             key: the same for the same image.
-            image: as the model takes it.
+            subject: the image.
         """
         with self._lock:
             if key not in self._known:
-                self._known[key] = trace(image)
+                self._known[key] = trace(subject)
             while len(self._known) > self.most:
                 self._known.popitem(last=False)
             self._known.move_to_end(key)
             return self._known[key]
 
 
-def trace(image: Tensor) -> Vessels | None:
-    """Return the vessels of an image `(C, H, W)`; None if it shows no vessels.
+def trace(subject: Subject) -> Vessels | None:
+    """Return the vessels of an image; None if it shows no vessels.
 
     >>> import torch
     >>> image = torch.zeros(1, 120, 120)
     >>> image[:, 40:44, 10:110] = 1
-    >>> found = trace(image)
-    >>> round(found.branches[0]["width"]), trace(image[:, :28, :28])
+    >>> found = trace(Subject.plain(image))
+    >>> round(found.branches[0]["width"]), trace(Subject.plain(image[:, :28, :28]))
     (4, None)
     """
-    share = float((image > 0).float().mean())
-    if len(image) != 1 or min(image.shape[1:]) < LEAST_SIDE or not 0 < share <= MOST_SHARE:
-        return None
-    tree = vessels.trace(image)
+    if subject.vessels is not None and subject.reading is not None:
+        disc = subject.reading["disc"]
+        plane = subject.vessels.numpy()
+        tree = vessels.trace(plane, disc=None if disc is None else tuple(disc), threshold=0.0)
+    else:
+        image = subject.taken
+        share = float((image > 0).float().mean())
+        if len(image) != 1 or min(image.shape[1:]) < LEAST_SIDE or not 0 < share <= MOST_SHARE:
+            return None
+        tree = vessels.trace(image)
     rows = []
     for branch in tree.branches:
         middle = branch.points[len(branch.points) // 2]
@@ -75,6 +81,7 @@ def trace(image: Tensor) -> Vessels | None:
                 "width": _number(branch.calibre),
                 "length": _number(branch.length),
                 "tortuosity": _number(branch.tortuosity),
+                "arc_over_chord": _number(branch.arc_over_chord),
                 "curvature": _number(branch.mean_curvature),
                 "pixels": branch.pixels,
                 "row": _number(middle[0]),

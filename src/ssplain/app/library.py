@@ -16,12 +16,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ssplain import explain, metrics, models
+from ssplain.app.subject import Subject
 from ssplain.data import resize
 from ssplain.errors import SSplainError
+from ssplain.models.severity import severity_of
 from ssplain.progress import Progress
+from ssplain.reading.opinion import GRADES
+from ssplain.solve import History
 
-GRADES = ("Normal", "Pre-plus", "Plus")
-_SEVERITY = torch.tensor([1.0, 5.0, 9.0])  # the i-ROP vascular severity score
 _SHIFTS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _GAINS = (0.9, 1.1)
 # what the page may set, with the range that keeps one run within minutes
@@ -40,16 +42,36 @@ class Prediction:
 
     Attributes:
         probabilities: one per class.
-        lowest: the lowest probability of the predicted class after a shift by one pixel or a
-            change of brightness by a tenth.
+        lowest: the lowest probability of the predicted class after those changes; None if none
+            was tried.
         stays: the share of those changes after which the predicted class is the same.
         severity: 1 (normal) to 9 (plus disease) for models that grade eyes, else None.
+        changes: what they were, in words.
     """
 
     probabilities: tuple[float, ...]
-    lowest: float
-    stays: float
+    lowest: float | None
+    stays: float | None
     severity: float | None
+    changes: str = "shifted by a pixel, or a tenth brighter or darker"
+
+    @classmethod
+    def of_reading(cls, reading: Mapping[str, Any]) -> "Prediction":
+        """What was said of an eye that was read, from `ssplain.reading.table.as_json`."""
+        changed = list(reading["stability"]["changes"].values())
+        same = [one["grade"] == reading["grade"] for one in changed]
+        return cls(
+            probabilities=tuple(reading["probabilities"][name] for name in GRADES),
+            lowest=min((one["probabilities"][reading["grade"]] for one in changed), default=None),
+            stays=sum(same) / len(same) if same else None,
+            severity=reading["severity"],
+            changes="turned, blurred, a little larger or smaller, a tenth brighter or darker",
+        )
+
+    @property
+    def winner(self) -> int:
+        """The class with the highest probability."""
+        return max(range(len(self.probabilities)), key=self.probabilities.__getitem__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +155,12 @@ class Library:
         changed += [(image * gain).clamp(0, 1) for gain in _GAINS]
         p = self.probabilities(source, torch.stack([image, *changed]))
         winner = int(p[0].argmax())
-        graded = tuple(self.about(source)["classes"]) == GRADES
+        probabilities = _numbers(p[0])
         return Prediction(
-            probabilities=_numbers(p[0]),
+            probabilities=probabilities,
             lowest=float(p[1:, winner].min()),
             stays=float((p[1:].argmax(1) == winner).float().mean()),
-            severity=float(p[0] @ _SEVERITY) if graded else None,
+            severity=severity(self.about(source)["classes"], probabilities),
         )
 
     def probabilities(self, source: str, images: Tensor) -> Tensor:
@@ -147,17 +169,16 @@ class Library:
         with self._quick, door.open(images) as asked:
             return asked.probabilities.cpu()
 
-    def ask(self, source: str, image: Tensor, region: Tensor) -> Answer:
-        """Return what the model says of a part of a fitted image and of the rest.
+    def ask(self, source: str, subject: Subject, region: Tensor) -> Answer:
+        """Return what the model says of a part of an image and of the rest.
 
         Args:
             source: the model.
-            image: `(C, H, W)`.
+            subject: the image.
             region: `(H, W)` boolean, the part.
         """
-        part = region.to(image.dtype)
-        p = self.probabilities(source, torch.stack([image, image * part, image * (1 - part)]))
-        return Answer(*map(_numbers, p))
+        shown = [subject.taken, subject.part(region), subject.part(~region)]
+        return Answer(*map(_numbers, self.probabilities(source, torch.stack(shown))))
 
     def make(
         self, source: str, name: str, settings: Mapping[str, float] | None = None
@@ -188,11 +209,7 @@ class Library:
             result = explainer.explain(image, target, progress)
             scores, mask, used = result.scores[0], result.mask[0] > 0, dict(result.settings)
             inside = result.support[0]
-            history = {
-                "objective": _course(result.history.objective),
-                "primal": _course(result.history.primal),
-                "dual": _course(result.history.dual),
-            }
+            history = courses(result.history)
         else:
             scores = explainer.attribute(image, target, progress=progress)[0]
         rank = metrics.rank_pixels(scores[None], inside[None]).rank.reshape(scores.shape)
@@ -252,6 +269,23 @@ def thumbnail(image: Tensor, side: int) -> NDArray[np.uint8]:
     small = functional.interpolate(image[None], size=size, mode="bilinear", antialias=True)[0]
     shown = small.expand(3, -1, -1).permute(1, 2, 0).clamp(0, 1) * 255
     return shown.round().to(torch.uint8).numpy()
+
+
+def severity(classes: Sequence[str], probabilities: Sequence[float]) -> float | None:
+    """Return the severity of an eye from 1 to 9; None for models that grade no eyes.
+
+    >>> severity(GRADES, [0.0, 0.5, 0.5]), severity(["cat", "dog"], [0.5, 0.5])
+    (7.0, None)
+    """
+    if tuple(classes) != tuple(GRADES):
+        return None
+    return float(severity_of(torch.tensor([probabilities], dtype=torch.float64)))
+
+
+def courses(history: History) -> dict[str, list[float]]:
+    """Return how the objective and the residuals of one image went."""
+    kinds = {"objective": history.objective, "primal": history.primal, "dual": history.dual}
+    return {name: _course(values) for name, values in kinds.items()}
 
 
 def _numbers(values: Tensor) -> tuple[float, ...]:

@@ -109,6 +109,11 @@ class Queue:
                 return 0
             return self._line.index(task) + (self._running is not None)
 
+    def waiting(self) -> bool:
+        """Whether somebody waits for the worker."""
+        with self._change:
+            return bool(self._line) or self._closed
+
     def stop(self, task: Task) -> None:
         """Take a task out of the line, or stop it at its next report."""
         with self._change:

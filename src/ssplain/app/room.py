@@ -1,20 +1,41 @@
 """What a room holds: models, images, users, one worker, a worklist and the readers' grades."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import BoundedSemaphore
 
 from ssplain.app.eye import Tracer
 from ssplain.app.grades import Grades
-from ssplain.app.library import Library
+from ssplain.app.job import Job
+from ssplain.app.library import Library, Map, Prediction
+from ssplain.app.photographs import Photographs
 from ssplain.app.queue import Queue
-from ssplain.app.session import Sessions
-from ssplain.app.sources import Sources
+from ssplain.app.session import Session, Sessions
+from ssplain.app.sources import Picture, Sources, suggested
+from ssplain.app.subject import Subject
 from ssplain.app.worklist import Worklist
 from ssplain.models.card import BUNDLED
+from ssplain.progress import Progress
 
 GRADES = Path("ssplain-grades.sqlite")  # in the folder where the room was started
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """An image that somebody looks at.
+
+    Attributes:
+        picture: as it came.
+        model: whose decision is wanted.
+        subject: as it is shown and taken; None for a photograph that is still to be read.
+        maps: that are there already, by the explainer's name.
+    """
+
+    picture: Picture
+    model: str
+    subject: Subject | None
+    maps: Mapping[str, Map] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -28,6 +49,7 @@ class Room:
         grades: what its readers say of them.
         queue: its one worker.
         sessions: its users.
+        photographs: those that were read.
         tracer: the vessels of images.
         places: how many may ask for something quick at once.
     """
@@ -37,18 +59,78 @@ class Room:
     worklist: Worklist
     grades: Grades
     queue: Queue
-    sessions: Sessions = field(default_factory=Sessions)
+    sessions: Sessions
+    photographs: Photographs
     tracer: Tracer = field(default_factory=Tracer)
     places: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(8))
 
     @classmethod
     def furnish(
-        cls, models: Sequence[str] = (), images: Path | None = None, grades: Path = GRADES
+        cls,
+        models: Sequence[str] = (),
+        images: Path | None = None,
+        grades: Path = GRADES,
+        job: Path | None = None,
     ) -> "Room":
-        """Make a room with these models (all bundled ones if none is named), images and grades."""
-        library, sources = Library(models or BUNDLED), Sources(images)
-        work = Worklist(library, sources)
-        return cls(library, sources, work, Grades(grades), Queue(idle=work.step))
+        """Make a room.
+
+        Args:
+            models: to offer; the bundled ones if none is named, and that of the job.
+            images: folder of images.
+            grades: file of the readers' grades.
+            job: folder of a job.
+        """
+        done = None if job is None else Job(job)
+        known = [done.model] if done is not None and done.loadable and not models else []
+        library = Library(models or (*known, *BUNDLED))
+        sources, sessions = Sources(images, done), Sessions()
+        photographs = Photographs(sessions.root)
+        work = Worklist(library, sources, photographs)
+        queue = Queue(idle=work.step)
+        work.busy = queue.waiting
+        return cls(library, sources, work, Grades(grades), queue, sessions, photographs)
+
+    def look_at(self, session: Session, image: str, model: str = "") -> Looked:
+        """Return an image as far as it is known, without long work."""
+        picture = self.sources.picture(image, session)
+        source = model or suggested(picture, self.library.sources)
+        if picture.subject is not None and source == picture.model:
+            return Looked(picture, source, picture.subject)
+        if self.photographs.is_one(self.library, source, picture.image):
+            eye = self.photographs.find(picture, source, session)
+            return Looked(
+                picture,
+                source,
+                None if eye is None else eye.subject,
+                {} if eye is None else {eye.map.name: eye.map},
+            )
+        return Looked(picture, source, Subject.plain(self.library.fit(source, picture.image)))
+
+    def bring(
+        self, session: Session, image: str, model: str, progress: Progress
+    ) -> tuple[Subject, Mapping[str, Map]]:
+        """Return an image and the maps that are there already; a photograph is read if need be."""
+        looked = self.look_at(session, image, model)
+        if looked.subject is not None:
+            return looked.subject, looked.maps
+        eye = self.photographs.read(looked.picture, looked.model, session, progress)
+        return eye.subject, {eye.map.name: eye.map}
+
+    def prediction(self, looked: Looked) -> Prediction | None:
+        """Return what the model says of an image; None of a photograph that is not read yet."""
+        if looked.subject is None:
+            return None
+        if looked.subject.reading is not None:
+            return Prediction.of_reading(looked.subject.reading)
+        if looked.subject is looked.picture.subject and self.sources.job is not None:
+            return self.sources.job.prediction(int(looked.picture.name.partition("/")[2]))
+        return self.library.predict(looked.model, looked.subject.taken)
+
+    def classes(self, looked: Looked, count: int) -> list[str]:
+        """Return the names of the classes that an image can be of."""
+        if looked.subject is looked.picture.subject and self.sources.job is not None:
+            return self.sources.job.names(count)
+        return self.library.about(looked.model)["classes"] or [str(i) for i in range(count)]
 
     def close(self) -> None:
         """Stop the work and delete what the sessions kept."""

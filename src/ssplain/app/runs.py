@@ -6,23 +6,24 @@ the others are made, and shows the same after a reload.
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from ssplain.app.checks import check
-from ssplain.app.library import Library, Map
+from ssplain.app.library import Library, Map, Prediction
 from ssplain.app.queue import Task
+from ssplain.app.subject import Subject, layer, load_arrays
 from ssplain.errors import SSplainError
 from ssplain.explain import method
 from ssplain.files import npz_bytes, write_whole
+from ssplain.progress import Progress
 
-RESULT, IMAGE = "result.json", "image.npy"
+RESULT, IMAGE = "result.json", "image.npz"
 MOST_EXPLAINERS = 6
 MOST_KEPT = 100  # results of one session; the oldest make place
 
@@ -34,7 +35,6 @@ class Order:
     Attributes:
         picture: name of the image.
         title: what it is called.
-        image: `(C, H, W)`, as the model takes it.
         label: the true class, if known.
         model: whose decision.
         explainers: names.
@@ -44,7 +44,6 @@ class Order:
 
     picture: str
     title: str
-    image: Tensor
     label: int | None
     model: str
     explainers: Sequence[str]
@@ -52,16 +51,35 @@ class Order:
     settings: Mapping[str, float]
 
 
-def run(library: Library, order: Order, folder: Path, task: Task) -> None:
-    """Make the maps, then check them, writing each into the folder as it is done."""
+def run(
+    library: Library,
+    order: Order,
+    look: Callable[[Progress], tuple[Subject, Mapping[str, Map]]],
+    folder: Path,
+    task: Task,
+) -> None:
+    """Make the maps, then check them, writing each into the folder as it is done.
+
+    Args:
+        library: of the room.
+        order: what to do.
+        look: brings the image, and maps that are there already; a photograph is read now.
+        folder: where results go.
+        task: told how far it is.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    image = order.image
-    np.save(folder / IMAGE, image.numpy(), allow_pickle=False)
-    task.tell("Asking the model", 0.0)
-    prediction = library.predict(order.model, image)
+    steps = 1 + 2 * len(order.explainers)
+    task.tell("Looking at the image", 0.0)
+    subject, ready = look(_Telling(task, "", 0, steps))
+    image = subject.taken
+    write_whole(folder / IMAGE, npz_bytes(_image(subject)))
+    prediction = (
+        library.predict(order.model, image)
+        if subject.reading is None
+        else Prediction.of_reading(subject.reading)
+    )
     classes = len(prediction.probabilities)
-    winner = int(np.argmax(prediction.probabilities))
-    target = winner if order.target is None else order.target
+    target = prediction.winner if order.target is None else order.target
     if not 0 <= target < classes:
         raise SSplainError(f"The model has {classes} classes; there is no class {target}.")
     known: dict[str, Any] = {
@@ -70,7 +88,7 @@ def run(library: Library, order: Order, folder: Path, task: Task) -> None:
         "label": order.label,
         "model": order.model,
         "classes": library.about(order.model)["classes"] or [str(i) for i in range(classes)],
-        "size": list(image.shape),
+        "size": list(subject.shown.shape),
         "prediction": asdict(prediction),
         "target": target,
         "settings": dict(order.settings),
@@ -78,15 +96,15 @@ def run(library: Library, order: Order, folder: Path, task: Task) -> None:
         "maps": [],
     }
     _write(folder, known)
-    steps = 2 * len(order.explainers)
     found: list[Map] = []
     for at, name in enumerate(order.explainers):
         title = method(name).title
-        telling = _Telling(task, title, at, steps)
+        telling = _Telling(task, title, 1 + at, steps)
         telling(0, 1)
         entry: dict[str, Any] = {"name": name, "title": title}
         try:
-            one = library.explain(
+            one = ready.get(name) if target == prediction.winner and not order.settings else None
+            one = one or library.explain(
                 order.model, image, name, target, settings=order.settings, progress=telling
             )
         except SSplainError as error:  # one that cannot work on this model does not stop the rest
@@ -94,7 +112,7 @@ def run(library: Library, order: Order, folder: Path, task: Task) -> None:
             _write(folder, known)
             continue
         found.append(one)
-        _write_map(folder / f"map-{at}", one, image)
+        _write_map(folder / f"map-{at}", one, subject)
         inside = one.scores[(image > 0).any(0, keepdim=True)]
         entry |= {
             "file": at,
@@ -109,7 +127,7 @@ def run(library: Library, order: Order, folder: Path, task: Task) -> None:
     for one in found:
         at = list(order.explainers).index(one.name)
         telling = _Telling(
-            task, f"Checking {method(one.name).title}", len(order.explainers) + at, steps
+            task, f"Checking {method(one.name).title}", 1 + len(order.explainers) + at, steps
         )
         telling(0, 1)
         known["maps"][at]["checks"] = asdict(
@@ -127,19 +145,14 @@ def read(folder: Path) -> dict[str, Any] | None:
     return found
 
 
-def image_of(folder: Path) -> Tensor:
-    """Return the image of a run, `(C, H, W)`."""
-    return torch.from_numpy(np.load(folder / IMAGE, allow_pickle=False))
-
-
 def arrays(folder: Path) -> dict[str, np.ndarray]:
     """Return a run as arrays: the image, and scores, rank and kept pixels of each explainer."""
     result = read(folder) or {"maps": []}
-    found = {"image": np.load(folder / IMAGE, allow_pickle=False)}
+    found = load_arrays(folder / IMAGE)
     for one in result["maps"]:
         if "file" in one:
-            with np.load(folder / f"map-{one['file']}.npz", allow_pickle=False) as stored:
-                found |= {f"{one['name']}/{key}": stored[key] for key in stored.files}
+            stored = load_arrays(folder / f"map-{one['file']}.npz")
+            found |= {f"{one['name']}/{key}": values for key, values in stored.items()}
     return found
 
 
@@ -160,32 +173,28 @@ class _Telling:
     steps: int
 
     def __call__(self, done: float, total: float, what: str = "", /) -> None:
-        del what
-        self.task.tell(self.stage, (self.at + done / max(1, total)) / self.steps)
+        self.task.tell(
+            self.stage or what.capitalize(), (self.at + done / max(1, total)) / self.steps
+        )
 
 
 def _write(folder: Path, known: Mapping[str, Any]) -> None:
     write_whole(folder / RESULT, json.dumps(known).encode())
 
 
-def _write_map(path: Path, one: Map, image: Tensor) -> None:
-    """Write a map twice: as arrays for the user, as bytes for the page.
+def _image(subject: Subject) -> dict[str, NDArray[Any]]:
+    """Return an image as arrays; a photograph with its vessels and what the model takes."""
+    found = {"image": subject.shown.numpy(), "inside": subject.inside.numpy()}
+    if subject.vessels is not None:
+        photograph = (subject.shown * 255).round().numpy().astype(np.uint8)
+        found |= {"image": photograph, "vessels": subject.vessels.numpy()}
+        found["network_picture"] = subject.taken.numpy()
+    return found
 
-    The page's file holds, for each pixel, its rank (32 bits), its score from the lowest to the
-    highest of the support (16 bits), and whether it is kept (8 bits).
-    """
-    inside = (image > 0).any(0, keepdim=True)
-    scores = one.scores.double().cpu()
-    low, high = float(scores[inside].min()), float(scores[inside].max())
-    span = high - low
-    level = (scores - low) / span if span > 0 else torch.full_like(scores, 0.5)
-    level = (level.clamp(0, 1) * inside * 65535).round()
-    planes = (
-        one.rank.numpy().astype("<u4"),
-        level.numpy().astype("<u2"),
-        one.kept.numpy().astype("u1"),
-    )
-    write_whole(path.with_suffix(".bin"), b"".join(plane.tobytes() for plane in planes))
+
+def _write_map(path: Path, one: Map, subject: Subject) -> None:
+    """Write a map twice: as arrays for the user, as bytes for the page."""
+    write_whole(path.with_suffix(".bin"), layer(subject, one.scores, one.kept))
     arrays = {"scores": one.scores, "rank": one.rank, "kept": one.kept}
     content = npz_bytes({name: tensor.numpy() for name, tensor in arrays.items()})
     write_whole(path.with_suffix(".npz"), content)

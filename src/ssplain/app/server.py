@@ -12,7 +12,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
-from ssplain.app import api_images, api_runs, api_worklist
+from ssplain.app import api_images, api_job, api_runs, api_worklist
 from ssplain.app.guard import Guard
 from ssplain.app.room import Room
 from ssplain.app.session import COOKIE
@@ -47,6 +47,7 @@ def create(
     app.state.room = room
     app.include_router(api_images.router)
     app.include_router(api_runs.router)
+    app.include_router(api_job.router)
     app.include_router(api_worklist.router)
     for path in PAGES:
         app.get(path)(_page)

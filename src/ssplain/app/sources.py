@@ -14,7 +14,9 @@ from torch import Tensor
 
 from ssplain import data
 from ssplain.app import uploads
+from ssplain.app.job import Job
 from ssplain.app.session import Session
+from ssplain.app.subject import Subject
 from ssplain.data.dicom import read_dicom
 from ssplain.errors import SSplainError
 
@@ -37,6 +39,7 @@ class Picture:
         image: `(C, H, W)` in [0, 1].
         label: its true class, if known.
         model: the model that it suggests, if any.
+        subject: what a job has made of it with that model; None otherwise.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Picture:
     image: Tensor
     label: int | None = None
     model: str | None = None
+    subject: Subject | None = None
 
 
 class Sources:
@@ -51,13 +55,15 @@ class Sources:
 
     Args:
         folder: of image files.
+        job: of `ssplain explain` or `ssplain read`.
 
     >>> room = Sources()
     >>> room.counts()["mnist"], room.picture("mnist/0", None).label
     (500, 7)
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, job: Job | None = None) -> None:
+        self.job = job
         self.files: Sequence[Path] = ()
         if folder is not None:
             if not folder.is_dir():
@@ -73,7 +79,8 @@ class Sources:
     def counts(self) -> dict[str, int]:
         """How many images each shared source has."""
         found = {name: len(_bundled(name)[0]) for name in SETS}
-        return found | ({"folder": len(self.files)} if self.files else {})
+        found |= {"folder": len(self.files)} if self.files else {}
+        return found | ({"job": self.job.total()} if self.job is not None else {})
 
     def title(self, source: str, index: int) -> str:
         """What the page calls an image of a shared source."""
@@ -96,6 +103,8 @@ class Sources:
             return Picture(name, session.titles.get(key, "image"), image)
         if source in self.counts() and key.isascii() and key.isdecimal() and len(key) < 9:
             index = int(key)
+            if source == "job" and self.job is not None:
+                return self._of_job(self.job, index)
             if source == "folder" and index < len(self.files):
                 return Picture(name, self.title(source, index), self._read(index))
             if source in SETS and index < len(_bundled(source)[0]):
@@ -103,6 +112,10 @@ class Sources:
                 shown, model = self.title(source, index), SETS[source][2]
                 return Picture(name, shown, images[index], int(labels[index]), model)
         raise SSplainError("There is no such image here; choose one from the first page.")
+
+    def _of_job(self, job: Job, number: int) -> Picture:
+        entry, subject = job.entry(number), job.subject(number)
+        return Picture(f"job/{number}", entry.title, subject.shown, None, job.model, subject)
 
     def _read(self, index: int) -> Tensor:
         path = self.files[index]
@@ -118,7 +131,7 @@ class Sources:
 
 def suggested(picture: Picture, offered: Sequence[str]) -> str:
     """Return the model for an image when nobody names one: its set's, or by its size."""
-    if picture.model in offered:
+    if picture.model in offered or picture.subject is not None:
         return str(picture.model)
     wanted = "lenet5-mnist" if max(picture.image.shape[1:]) <= 64 else "googlenet-rop"
     return wanted if wanted in offered else offered[0]

@@ -20,6 +20,13 @@ def serve(
         ),
     ] = None,
     images: Annotated[Path | None, typer.Option(help="Folder of images to offer.")] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a job of `ssplain explain` or `ssplain read`, finished or running: its "
+            "maps and numbers as a worklist."
+        ),
+    ] = None,
     grades: Annotated[
         Path, typer.Option(help="SQLite file that keeps the readers' grades and notes.")
     ] = Path("ssplain-grades.sqlite"),
@@ -43,7 +50,7 @@ def serve(
             f"The reading room needs {error.name}; install it with `pip install ssplain[app]`."
         ) from error
     users = users_for(host, auth)
-    room = Room.furnish(model or (), images, grades)
+    room = Room.furnish(model or (), images, grades, job)
     try:
         # behind a name of its own, any host name is right: the users' passwords guard the room
         own = ("127.0.0.1", "localhost", "::1", host.strip("[]")) if is_loopback(host) else ()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation, SSplain, preset
 from ssplain.models import ModelCard, card, fold_batch_norm, load
-from ssplain.progress import Progress
+from ssplain.progress import Progress, portion
 from ssplain.reading.frame import Frame
 from ssplain.reading.image import Picture, Seen, look, open_image
 from ssplain.reading.opinion import DISC, GRADES, Opinion, SecondOpinion, ask, second_opinion
@@ -56,6 +56,7 @@ class Reading:
         eye: left or right; None if that is not known.
         centre: row and column that part the quadrants.
         model: the network's name.
+        frame: where the network's picture lies on the given one.
     """
 
     probabilities: NDArray[np.float64]
@@ -73,6 +74,7 @@ class Reading:
     eye: Side | None
     centre: tuple[float, float]
     model: str
+    frame: Frame
 
 
 def read(
@@ -163,7 +165,8 @@ class Reader:
         (whole,) = ask(self.network, [picture])
         stability = self._stability(seen, frame, whole)
         tell(3, "explaining")
-        explanation = self.explainer.explain(picture[None])
+        explaining = portion(progress, 3, 1, _STEPS, "explaining")
+        explanation = self.explainer.explain(picture[None], progress=explaining)
         relevance = frame.to_image(explanation.mask[0, 0]) * (seen.vessels > 0)
         tell(4, "quadrants")
         centre = seen.centre if seen.disc is None else seen.disc[:2]
@@ -193,6 +196,7 @@ class Reader:
             eye=side,
             centre=(float(centre[0]), float(centre[1])),
             model=self.name,
+            frame=frame,
         )
 
     def _stability(self, seen: Seen, frame: Frame, whole: Opinion) -> Stability:

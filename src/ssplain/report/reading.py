@@ -12,17 +12,19 @@ from matplotlib import colormaps
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from ssplain.files import npz_bytes
 from ssplain.reading import Reading
 from ssplain.reading.table import NOTICE, as_json
 from ssplain.report.page import asset, data_url
 from ssplain.report.render import Picture, png_bytes
 
+ARRAYS = "reading.npz"
 _WIDEST = 720  # px of a picture on the page
 _LINE = (255, 255, 255)
 
 
 def reading_files(reading: Reading, name: str) -> dict[str, bytes]:
-    """The files of one eye: `eye.html`, `reading.json`, `vessels.png` and `explanation.png`.
+    """The files of one eye: `eye.html`, `reading.json`, `reading.npz` and two pictures.
 
     Args:
         reading: what was read.
@@ -31,7 +33,36 @@ def reading_files(reading: Reading, name: str) -> dict[str, bytes]:
     drawn = {"vessels.png": png_bytes(vessel_picture(reading))}
     drawn["explanation.png"] = png_bytes(explanation_picture(reading))
     numbers = json.dumps(as_json(reading), indent=1, allow_nan=False).encode()
-    return drawn | {"reading.json": numbers, "eye.html": reading_page(reading, name).encode()}
+    page = reading_page(reading, name).encode()
+    return drawn | {"reading.json": numbers, ARRAYS: npz_bytes(arrays(reading)), "eye.html": page}
+
+
+def arrays(reading: Reading) -> dict[str, NDArray[Any]]:
+    """The arrays of one eye, as `reading.npz` holds them.
+
+    `picture` is what was given and `vessels` what was found in it, as bytes; `relevance` is the
+    explanation's mask laid on the picture. `network_picture`, `scores` and `mask` are of the
+    network's size; `frame` holds top, left and side of its square on the picture, and its size.
+    """
+    frame, explanation = reading.frame, reading.explanation
+    return {
+        "picture": _bytes(reading.picture),
+        "vessels": vessel_bytes(reading.vessels),
+        "relevance": reading.relevance.astype(np.float16),
+        "network_picture": explanation.images[0, 0].numpy(),
+        "scores": explanation.scores[0, 0].numpy(),
+        "mask": explanation.mask[0, 0].numpy(),
+        "frame": np.array([frame.top, frame.left, frame.side, frame.size]),
+    }
+
+
+def vessel_bytes(vessels: NDArray[np.floating]) -> Picture:
+    """Vessels as bytes; the faintest is still told from no vessel.
+
+    >>> vessel_bytes(np.array([0.0, 1e-4, 1.0])).tolist()
+    [0, 1, 255]
+    """
+    return np.where(vessels > 0, np.maximum(_bytes(vessels), 1), 0).astype(np.uint8)
 
 
 def reading_page(reading: Reading, name: str) -> str:

@@ -26,8 +26,8 @@ const slider = (props) => el("input", { type: "range", ...props });
  * @param heard functions: show(changes), tool(name), brush(size), clear(), layer(name, on)
  */
 export class Controls {
-  constructor({ picture, tables, how, vessels, truth }, heard) {
-    Object.assign(this, { picture, tables, how, heard });
+  constructor({ picture, tables, how, vessels, truth, drawn = "drawn" }, heard) {
+    Object.assign(this, { picture, tables, how, heard, drawn });
     const change = (changes) => heard.show(changes);
     this.modes = choice("Show", "mode", MODES, how.mode, (mode) => change({ mode }));
     this.share = slider({ id: "share", min: "0", max: "1000", oninput: () => change({ share: toShare(this.share.value) }) });
@@ -89,7 +89,7 @@ export class Controls {
     this.share.value = fromShare(how.share);
     const count = pixels(this.picture, how.share);
     const all = this.picture.width * this.picture.height;
-    const said = `${percent(how.share, how.share < 0.1 ? 1 : 0)} of the drawn pixels: ${count} of ${this.picture.count} (${percent(count / all, 1)} of the image)`;
+    const said = `${percent(how.share, how.share < 0.1 ? 1 : 0)} of the ${this.drawn} pixels: ${count} of ${this.picture.count} (${percent(count / all, 1)} of the image)`;
     this.shareText.textContent = said;
     this.share.setAttribute("aria-valuetext", said);
     this.opacity.value = Math.round(100 * how.opacity);

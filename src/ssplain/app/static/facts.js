@@ -8,7 +8,8 @@ export function decision(known) {
   const order = prediction.probabilities.map((p, i) => [p, i]).sort((a, b) => b[0] - a[0]);
   const winner = order[0][1];
   const shown = order.slice(0, 5);
-  const unsure = order[0][0] < 0.7 || prediction.stays < 1 || prediction.lowest < 0.5;
+  const tried = prediction.stays !== null;
+  const unsure = order[0][0] < 0.7 || (tried && (prediction.stays < 1 || prediction.lowest < 0.5));
   return [
     el("p", { class: "verdict" }, "The model says ", el("b", {}, classes[winner]), ` (${chance(order[0][0])})`),
     el(
@@ -31,13 +32,18 @@ export function decision(known) {
       "p",
       { class: unsure ? "caution" : "note" },
       unsure ? "Uncertain: it may well be wrong. " : "",
-      `Shifted by a pixel, or a tenth brighter or darker, it says the same ${prediction.stays === 1 ? "every time" : `in ${percent(prediction.stays)} of the cases`} (probability at least ${chance(prediction.lowest).replace("> ", "")}).`,
+      tried ? steadiness(prediction) : "How steady the decision is was not tried in this job.",
     ),
     label !== null && label !== undefined
       ? el("p", {}, "Known to be ", el("b", {}, classes[label] ?? String(label)), label === winner ? "." : el("span", { class: "caution" }, ": the model is wrong here."))
       : null,
     target !== undefined && target !== winner ? el("p", {}, "The maps explain ", el("b", {}, classes[target]), ".") : null,
   ].filter(Boolean);
+}
+
+function steadiness({ changes, stays, lowest }) {
+  const often = stays === 1 ? "every time" : `in ${percent(stays)} of the cases`;
+  return `${changes[0].toUpperCase()}${changes.slice(1)}: it says the same ${often} (probability at least ${chance(lowest).replace("> ", "")}).`;
 }
 
 export function meter(p) {
@@ -49,10 +55,10 @@ export function meter(p) {
 }
 
 /** One map's checks. */
-export function quality(one, className) {
+export function quality(one, className, unchecked = "The checks of this map are still to come.") {
   const title = el("h3", {}, one.title);
   if (one.complaint) return el("div", { class: "check" }, title, el("p", { class: "caution" }, one.complaint));
-  if (!one.checks) return el("div", { class: "check" }, title, el("p", { class: "note" }, "The checks of this map are still to come."));
+  if (!one.checks) return el("div", { class: "check" }, title, el("p", { class: "note" }, unchecked));
   const { checks } = one;
   const fails = checks.complaints.length > 0;
   return el(
@@ -61,7 +67,7 @@ export function quality(one, className) {
     title,
     fails
       ? el("p", { class: "refuse" }, el("b", {}, "Do not rely on this map. "), checks.complaints.join(" "))
-      : el("p", { class: "pass" }, el("b", {}, "Passes its three checks.")),
+      : el("p", { class: "pass" }, checks.order === null ? "Passes the one check that its job made; Explain makes all three." : el("b", {}, "Passes its three checks.")),
     el(
       "table",
       { class: "numbers" },
@@ -71,11 +77,11 @@ export function quality(one, className) {
         row(`${className}, whole image`, chance(checks.whole)),
         row("with only the kept pixels", chance(checks.only)),
         row("without them", chance(checks.without)),
-        row("order of pixels (1 is best)", `${checks.order.toFixed(2)}; at random ${Math.max(...checks.luck).toFixed(2)}`),
+        checks.order === null ? null : row("order of pixels (1 is best)", `${checks.order.toFixed(2)}; at random ${Math.max(...checks.luck).toFixed(2)}`),
         row("stays under a little noise", checks.steady === null ? "not tried" : `${percent(checks.steady)} of its top quarter`),
       ),
     ),
-    chart(
+    !checks.insertion ? null : chart(
       [
         { name: "put in, best first", values: checks.insertion },
         { name: "taken out, best first", values: checks.deletion },
@@ -110,7 +116,7 @@ export function course(one) {
 /** The branches as a table; each row picks its branch. */
 export function branchTable(branches, chosen, pick, point) {
   const number = (value, digits) => (value === null ? "–" : value.toFixed(digits));
-  const head = ["Branch", "Width px", "Tortuosity 1/px", "Curvature 1/px", "Length px"];
+  const head = ["Branch", "Width px", "Tortuosity 1/px", "Arc/chord", "Curvature 1/px", "Length px"];
   return el(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of branches" },
@@ -132,6 +138,7 @@ export function branchTable(branches, chosen, pick, point) {
             ),
             el("td", { class: "number" }, number(branch.width, 1)),
             el("td", { class: "number" }, number(branch.tortuosity, 4)),
+            el("td", { class: "number" }, number(branch.arc_over_chord, 2)),
             el("td", { class: "number" }, number(branch.curvature, 3)),
             el("td", { class: "number" }, number(branch.length, 0)),
           ),

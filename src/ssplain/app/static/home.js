@@ -16,7 +16,7 @@ export async function home(room, go) {
     "label",
     { class: "drop", for: "file" },
     el("span", { class: "big" }, "Drop an image here, or choose one"),
-    el("span", { class: "note" }, "A segmented eye, a digit, or an image for your own model: PNG, JPEG, TIFF, BMP, DICOM"),
+    el("span", { class: "note" }, "A photograph of an eye, a segmented eye, a digit, or an image for your own model: PNG, JPEG, TIFF, BMP, DICOM"),
     file,
   );
 
@@ -62,7 +62,7 @@ export async function home(room, go) {
       drop,
       fault,
       recent.length ? results(recent) : null,
-      ...room.sets.map(gallery),
+      ...room.sets.map((set) => (set.name === "job" ? jobLink(set) : gallery(set))),
     ].filter(Boolean),
     leave: () => {
       for (const [name, work] of Object.entries(events)) removeEventListener(name, work);
@@ -92,6 +92,16 @@ function results(recent) {
         ),
       ),
     ),
+  );
+}
+
+/** A job can be long, and what failed has no picture: it is looked at in the worklist. */
+function jobLink(set) {
+  return el(
+    "section",
+    { "aria-label": set.title },
+    el("h2", {}, set.title, " ", el("small", {}, `${set.count} images`)),
+    el("p", {}, el("a", { href: "/worklist/job", "data-go": true }, "Open its worklist")),
   );
 }
 

@@ -5,7 +5,8 @@ export const START = { mode: "overlay", share: 0.25, opacity: 0.85, colours: "in
 
 /** An image as the room sends it: one byte per channel and pixel, plane after plane. */
 export class Picture {
-  constructor(buffer, [channels, height, width]) {
+  /** `drawn` says, in one byte per pixel, which pixels maps are about; without it all that are not black. */
+  constructor(buffer, [channels, height, width], drawn = null) {
     const planes = new Uint8Array(buffer);
     const size = height * width;
     this.height = height;
@@ -13,10 +14,12 @@ export class Picture {
     this.red = planes.subarray(0, size);
     this.green = channels === 3 ? planes.subarray(size, 2 * size) : this.red;
     this.blue = channels === 3 ? planes.subarray(2 * size) : this.red;
+    this.drawn = drawn;
     this.inside = new Uint8Array(size);
     this.count = 0;
     for (let i = 0; i < size; i++) {
-      this.inside[i] = this.red[i] || this.green[i] || this.blue[i] ? 1 : 0;
+      const there = drawn ? drawn[i] : this.red[i] || this.green[i] || this.blue[i];
+      this.inside[i] = there ? 1 : 0;
       this.count += this.inside[i];
     }
   }
@@ -44,6 +47,12 @@ export function plain(picture) {
     shown.data[at + 3] = 255;
   }
   return shown;
+}
+
+/** What maps are about, on black: the vessels of a photograph. */
+export function grey(picture) {
+  const { drawn } = picture;
+  return plain({ ...picture, red: drawn, green: drawn, blue: drawn });
 }
 
 /** The image with a map, as `how` says; `table` holds 256 colours, three numbers each. */

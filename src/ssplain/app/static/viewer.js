@@ -14,6 +14,7 @@ export class Viewer {
    */
   constructor(home, picture, tables, heard) {
     Object.assign(this, { home, picture, tables, heard });
+    home.style.setProperty("--aspect", picture.width / picture.height);
     this.panes = [];
     this.how = null;
     this.tool = "move";
@@ -22,6 +23,7 @@ export class Viewer {
     this.centre = { x: picture.width / 2, y: picture.height / 2 };
     this.region = new Uint8Array(picture.width * picture.height);
     this.lines = null; // quadrants: {x, y}
+    this.disc = null; // row, column, radius
     this.truth = null;
     this.ring = null;
     this.redraw = perFrame(() => this.panes.forEach((pane) => pane.draw()));
@@ -35,8 +37,9 @@ export class Viewer {
     this.planted = null;
   }
 
-  add(title, layer) {
-    const pane = new Pane(this, title, layer);
+  /** Add a view of a map, of the image, or of another picture of the same size. */
+  add(title, layer, other = null) {
+    const pane = new Pane(this, title, layer, other && surface(other));
     this.panes.push(pane);
     this.home.append(pane.figure);
     this.watching.observe(pane.canvas);
@@ -129,8 +132,8 @@ export class Viewer {
 
 /** One view: a canvas with a caption. */
 class Pane {
-  constructor(viewer, title, layer) {
-    Object.assign(this, { viewer, title, layer });
+  constructor(viewer, title, layer, other) {
+    Object.assign(this, { viewer, title, layer, other });
     this.canvas = el("canvas", { tabindex: "0", role: "img", "aria-label": title });
     this.note = el("span", { class: "chip", hidden: true });
     this.figure = el(
@@ -153,7 +156,7 @@ class Pane {
 
   colour() {
     const { picture, how, tables } = this.viewer;
-    this.surface = this.layer ? surface(coloured(picture, this.layer, how, tables[how.colours])) : this.viewer.base;
+    this.surface = this.layer ? surface(coloured(picture, this.layer, how, tables[how.colours])) : (this.other ?? this.viewer.base);
   }
 
   /** Pixels of the screen per pixel of the image, and where the image begins. */
@@ -181,6 +184,7 @@ class Pane {
     if (planted) put(planted);
     if (selected) put(selected);
     if (lines) this.drawLines(context, lines);
+    if (lines && this.viewer.disc) this.drawDisc(context, this.viewer.disc);
     if (ring) this.drawRing(context, ring);
   }
 
@@ -214,6 +218,15 @@ class Pane {
     context.lineTo(this.canvas.width, top + y * scale);
     context.stroke();
     context.restore();
+  }
+
+  drawDisc(context, [row, column, radius]) {
+    const { scale, left, top } = this.frame();
+    context.beginPath();
+    context.arc(left + (column + 0.5) * scale, top + (row + 0.5) * scale, radius * scale, 0, 7);
+    context.lineWidth = 2;
+    context.strokeStyle = "#78dcff";
+    context.stroke();
   }
 
   drawRing(context, { x, y }) {

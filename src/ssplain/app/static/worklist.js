@@ -22,7 +22,7 @@ const EACH = 60;
 
 export async function worklist(room, go, source) {
   const names = room.sets.map((one) => one.name);
-  if (!source) source = names.includes("folder") ? "folder" : names[0];
+  if (!source) source = ["job", "folder"].find((name) => names.includes(name)) ?? names[0];
   const parameters = new URLSearchParams(location.search);
   const state = { filter: parameters.get("show") ?? "all", order: parameters.get("order") ?? "urgency", many: EACH };
   if (!(state.filter in FILTERS)) state.filter = "all";
@@ -74,7 +74,7 @@ export async function worklist(room, go, source) {
     body.replaceChildren(...rows.slice(0, state.many).map(line));
     more.hidden = rows.length <= state.many;
     const graded = known.rows.filter((row) => row.grade).length;
-    count.textContent = `${rows.length} of ${known.rows.length} images shown in this list; ${graded} graded by you${known.waiting ? `; the model has still to look at ${known.waiting}` : ""}.`;
+    count.textContent = `${rows.length} of ${known.rows.length} images shown in this list; ${graded} graded by you${known.waiting ? `; ${source === "job" ? `the job has still to work on ${known.waiting}` : `the model has still to look at ${known.waiting}`}` : ""}.${known.total > known.rows.length ? ` The job has ${known.total} images; those that failed come first here.` : ""}`;
     csv.href = `/api/grades.csv?${new URLSearchParams({ reader: reader() })}`;
     csv.hidden = graded === 0;
   }
@@ -118,6 +118,8 @@ export async function worklist(room, go, source) {
 
 function line(row) {
   const hidden = blind() && !row.grade && row.state === "read";
+  // what a job has not explained has no picture here
+  const seen = row.state !== "refused" && !(row.image.startsWith("job/") && row.state === "waiting");
   const remarks = [];
   if (row.state === "refused") remarks.push(row.message);
   if (row.state === "waiting") remarks.push("not looked at yet");
@@ -136,7 +138,7 @@ function line(row) {
       el(
         "a",
         { href: `/image/${row.image}`, "data-go": true, "data-image": row.image },
-        el("img", { src: thumb(row.image), alt: "", loading: "lazy", width: 56, height: 56 }),
+        seen ? el("img", { src: thumb(row.image), alt: "", loading: "lazy", width: 56, height: 56 }) : el("span", { class: "blank" }),
         el("span", {}, row.title),
       ),
     ),

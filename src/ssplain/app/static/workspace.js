@@ -1,11 +1,14 @@
 // One image: what the model says, the maps, how good they are, and what-if.
 import { bytes, get, post } from "./api.js";
 import { Controls } from "./controls.js";
-import { el, percent, say } from "./dom.js";
+import { downloads } from "./downloads.js";
+import { el, say } from "./dom.js";
 import { ExplainForm } from "./explainform.js";
 import { Grading } from "./grading.js";
 import { answered, branchTable, course, decision, quality } from "./facts.js";
-import { Layer, Picture, START, packed, pixels } from "./paint.js";
+import { Layer, Picture, START, grey, packed } from "./paint.js";
+import { EXPLAINER, eyeFacts, unread } from "./photograph.js";
+import { cross, quadrantTable } from "./quadrants.js";
 import { blind, neighbours } from "./reader.js";
 import { Viewer } from "./viewer.js";
 
@@ -24,12 +27,15 @@ export async function workspace(room, go, { image, run }) {
     return unfit(room, go, asked, error);
   }
   const values = { image: known.image, model: known.model };
-  const [pixelBytes, labels, truth] = await Promise.all([
+  const [pixelBytes, drawn, labels, truth] = await Promise.all([
     bytes("/api/pixels", values),
+    known.drawn ? bytes("/api/drawn", values) : null,
     known.branches.length ? bytes("/api/branches", values) : null,
     known.truth ? bytes("/api/truth", { image: known.image }) : null,
   ]);
-  const page = new Workspace(room, go, known, new Picture(pixelBytes, known.size), labels && new Uint16Array(labels), truth && new Uint8Array(truth));
+  const picture = new Picture(pixelBytes, known.size, drawn && new Uint8Array(drawn));
+  if (known.unread) return unread(room, go, known, picture, watched);
+  const page = new Workspace(room, go, known, picture, labels && new Uint16Array(labels), truth && new Uint8Array(truth));
   await page.prepare();
   return page.shown(watched);
 }
@@ -60,13 +66,16 @@ class Workspace {
     this.before = "overlay"; // the view to which M comes back
     this.result = null;
     this.run = null;
+    this.base = ""; // address of the result that is shown
+    this.files = [];
+    this.eyeSide = known.reading?.eye ?? "";
     this.gone = false;
     this.branches = new Set();
     this.asking = 0;
     this.stage = el("div", { class: "panes" });
     this.tip = el("div", { class: "tip", hidden: true });
     this.side = Object.fromEntries(
-      ["decision", "checks", "whatif", "branches", "course", "quadrants", "downloads"].map((name) => [name, el("div")]),
+      ["decision", "eye", "checks", "whatif", "branches", "course", "quadrants", "downloads"].map((name) => [name, el("div")]),
     );
     this.viewer = new Viewer(this.stage, picture, room.colours, {
       hover: (at, event) => this.hover(at, event),
@@ -75,7 +84,7 @@ class Workspace {
       curtain: (curtain) => this.show({ curtain }),
     });
     this.controls = new Controls(
-      { picture, tables: room.colours, how: this.how, vessels: Boolean(labels), truth: Boolean(truth) },
+      { picture, tables: room.colours, how: this.how, vessels: Boolean(labels), truth: Boolean(truth), drawn: known.photograph ? "vessel" : "drawn" },
       {
         show: (changes) => this.show(changes),
         tool: (tool) => this.tool(tool),
@@ -106,18 +115,21 @@ class Workspace {
   }
 
   shown(watched) {
-    const chosen = watched?.result ?? { explainers: [this.room.explainers[0].name] };
+    const usual = this.known.reading ? EXPLAINER : this.room.explainers[0].name;
+    const chosen = watched?.result ?? { explainers: [usual] };
     this.form = new ExplainForm(this.room, this.known, watched?.wanted ?? chosen, {
       run: (wanted) => this.start(wanted),
       stop: () => post(`/api/runs/${this.run}/stop`).catch((error) => say(error.message, true)),
       model: (model) => this.go(`/image/${this.known.image}?model=${encodeURIComponent(model)}`),
     });
-    this.viewer.add("Image", null);
     this.viewer.show(this.how);
+    this.begin();
     this.side.decision.replaceChildren(...decision(this.known));
     this.hint();
+    this.listEye();
     this.listBranches();
     if (watched) this.follow(watched.run);
+    else if (this.known.stored) this.stored();
     return {
       title: this.known.title,
       nodes: this.nodes(),
@@ -145,6 +157,7 @@ class Workspace {
         this.grading ? part("My grade", this.grading.form, this.hidden) : null,
         el("section", { class: "veil" }, el("p", { class: "note" }, "Blind reading: decision and maps are shown when your grade is kept.")),
         part("Decision", side.decision),
+        this.known.reading ? part("The eye", side.eye) : null,
         part("Explain", this.form.form),
         part("What if?", side.whatif),
         part("How good is the map?", side.checks),
@@ -169,12 +182,30 @@ class Workspace {
     );
   }
 
+  /** Lay out the views that come before any map. */
+  begin() {
+    this.viewer.clear();
+    this.viewer.disc = this.known.reading?.disc ?? null;
+    this.viewer.add(this.known.photograph ? "Photograph" : "Image", null);
+    if (this.known.photograph) this.viewer.add("Vessels", null, grey(this.picture));
+  }
+
+  listEye() {
+    if (!this.known.reading) return;
+    this.side.eye.replaceChildren(
+      ...eyeFacts(this.known.reading, this.eyeSide, (side) => {
+        this.eyeSide = side;
+        this.listEye();
+        this.listQuadrants();
+      }),
+    );
+  }
+
   // --- maps ------------------------------------------------------------------------------------
   async start(wanted) {
     try {
       const { run } = await post("/api/runs", { image: this.known.image, model: this.known.model, ...wanted });
-      this.viewer.clear();
-      this.viewer.add("Image", null);
+      this.begin();
       this.result = null;
       history.pushState(null, "", `/result/${run}`);
       await this.follow(run);
@@ -187,6 +218,8 @@ class Workspace {
   /** Watch a run until it ends, showing each map as it comes. */
   async follow(run) {
     this.run = run;
+    this.base = `/api/runs/${run}`;
+    this.files = [];
     while (!this.gone && this.run === run) {
       let watched;
       try {
@@ -203,6 +236,18 @@ class Workspace {
     }
   }
 
+  /** Show what a job has found; nothing is computed. */
+  async stored() {
+    this.base = `/api/job/${this.known.image.split("/")[1]}`;
+    try {
+      const { result, files } = await get(this.base);
+      this.files = files;
+      if (!this.gone) await this.take(result);
+    } catch (error) {
+      this.form.complain(error.message);
+    }
+  }
+
   /** Show what a run has found so far. */
   async take(result) {
     const had = this.result?.maps.length ?? 0;
@@ -212,7 +257,7 @@ class Workspace {
     if (!changed && had) return;
     for (const one of result.maps.slice(had)) {
       if (one.file === undefined) continue;
-      const layer = new Layer(await bytes(`/api/runs/${this.run}/maps/${one.file}`), this.picture.red.length);
+      const layer = new Layer(await bytes(`${this.base}/maps/${one.file}`), this.picture.red.length);
       if (this.gone) return;
       const pane = this.viewer.add(one.title, layer);
       pane.name = one.name;
@@ -228,50 +273,16 @@ class Workspace {
     const { result, side, viewer } = this;
     const className = result.classes[result.target];
     side.decision.replaceChildren(...decision({ ...this.known, ...result, label: this.known.label }));
-    side.checks.replaceChildren(...result.maps.map((one) => quality(one, className)));
+    side.checks.replaceChildren(...result.maps.map((one) => quality(one, className, this.run ? undefined : "The job made no checks of this map; Explain makes them here.")));
     const courses = result.maps.map(course).filter(Boolean);
     if (courses.length) side.course.replaceChildren(...courses);
     else side.course.replaceChildren(el("p", { class: "note" }, "These explainers do not iterate."));
     for (const pane of viewer.panes) {
       const one = result.maps.find((map) => map.name === pane.name);
-      if (one?.checks) pane.judge(one.checks.complaints.length ? "do not rely on this map" : "checks passed", one.checks.complaints.length ? "refuse" : "pass");
+      if (one?.checks) pane.judge(one.checks.complaints.length ? "do not rely on this map" : one.checks.order === null ? "one check passed" : "checks passed", one.checks.complaints.length ? "refuse" : "pass");
     }
-    this.listDownloads();
+    side.downloads.replaceChildren(downloads(this.base, this.files, () => this.viewer.panes));
     this.listQuadrants();
-  }
-
-  listDownloads() {
-    const file = (name, text) => el("li", {}, el("a", { href: `/api/runs/${this.run}/${name}`, download: true }, text));
-    const picture = el("button", { type: "button", class: "link", onclick: () => this.savePicture() }, "Picture of the views (PNG)");
-    this.side.downloads.replaceChildren(
-      el("ul", { class: "plain" }, el("li", {}, picture), file("maps.npz", "Arrays (NumPy npz)"), file("table.csv", "Checks (CSV)")),
-    );
-  }
-
-  /** All views side by side, as they are on the screen. */
-  savePicture() {
-    const gap = 8;
-    const shown = this.viewer.panes.map((pane) => pane.canvas);
-    const line = 22;
-    const width = shown.reduce((sum, one) => sum + one.width + gap, -gap);
-    const height = Math.max(...shown.map((one) => one.height)) + line;
-    const sheet = el("canvas", { width, height });
-    const context = sheet.getContext("2d");
-    context.fillStyle = "#fff";
-    context.fillRect(0, 0, width, height);
-    context.fillStyle = "#000";
-    context.font = "15px system-ui, sans-serif";
-    let left = 0;
-    for (const pane of this.viewer.panes) {
-      context.fillText(pane.title, left, 16);
-      context.drawImage(pane.canvas, left, line);
-      left += pane.canvas.width + gap;
-    }
-    sheet.toBlob((blob) => {
-      const link = el("a", { href: URL.createObjectURL(blob), download: "ssplain-views.png" });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    });
   }
 
   // --- views -----------------------------------------------------------------------------------
@@ -287,45 +298,18 @@ class Workspace {
   layer(name, on) {
     if (name === "truth") this.viewer.plant(on ? this.truth.map((value) => (value ? 1 : 0)) : null);
     if (name === "quadrants") {
-      this.viewer.lines = on ? { x: this.picture.width / 2, y: this.picture.height / 2 } : null;
+      this.viewer.lines = on ? cross(this.picture, this.known.reading) : null;
       this.viewer.redraw();
       this.listQuadrants();
     }
   }
 
-  /** How much of what is shown lies in each quadrant, and how bent the vessels are there. */
   listQuadrants() {
     const home = this.side.quadrants;
     if (!this.viewer.lines) return home.replaceChildren();
-    const { x, y } = this.viewer.lines;
-    const { width } = this.picture;
-    const names = ["upper left", "upper right", "lower left", "lower right"];
-    const where = (column, row) => (row >= y ? 2 : 0) + (column >= x ? 1 : 0);
-    const bends = names.map((_, q) => this.known.branches.filter((b) => where(b.column, b.row) === q && b.tortuosity !== null));
-    const most = pixels(this.picture, this.how.share);
-    const counts = this.viewer.panes.filter((pane) => pane.layer).map((pane) => {
-      const found = [0, 0, 0, 0];
-      for (let i = 0; i < pane.layer.rank.length; i++)
-        if (this.picture.inside[i] && pane.layer.rank[i] < most) found[where(i % width, Math.floor(i / width))]++;
-      return { title: pane.title, shares: found.map((n) => n / Math.max(1, most)) };
-    });
-    const mean = (of, key) => (of.length ? of.reduce((sum, one) => sum + one[key] * one.length, 0) / of.reduce((sum, one) => sum + one.length, 0) : null);
-    const cell = (value, shownAs) => el("td", { class: "number" }, value === null ? "–" : shownAs(value));
-    home.replaceChildren(
-      el(
-        "table",
-        { class: "numbers" },
-        el("caption", {}, "Quadrants about the middle of the image"),
-        el("thead", {}, el("tr", {}, el("td"), names.map((name) => el("th", { scope: "col" }, name)))),
-        el(
-          "tbody",
-          {},
-          counts.map(({ title, shares }) => el("tr", {}, el("th", { scope: "row" }, `Top pixels, ${title}`), shares.map((share) => cell(share, percent)))),
-          el("tr", {}, el("th", { scope: "row" }, "Mean tortuosity, 1/px"), bends.map((of) => cell(mean(of, "tortuosity"), (v) => v.toFixed(4)))),
-          el("tr", {}, el("th", { scope: "row" }, "Mean width, px"), bends.map((of) => cell(mean(of, "width"), (v) => v.toFixed(1)))),
-        ),
-      ),
-    );
+    const { branches, reading } = this.known;
+    const { lines, panes } = this.viewer;
+    home.replaceChildren(quadrantTable({ picture: this.picture, lines, branches, panes, share: this.how.share, reading, side: this.eyeSide }));
   }
 
   hover(at, event) {
@@ -337,8 +321,8 @@ class Workspace {
     const lines = [];
     const branch = this.labels?.[i] && this.known.branches.find((one) => one.label === this.labels[i]);
     if (branch) {
-      lines.push(`Branch ${branch.label}: ${branch.width?.toFixed(1) ?? "–"} px wide, tortuosity ${branch.tortuosity?.toFixed(4) ?? "–"}`);
-      lines.push(`curvature ${branch.curvature?.toFixed(3) ?? "–"} 1/px, ${branch.length.toFixed(0)} px long`);
+      lines.push(`Branch ${branch.label}: ${branch.width?.toFixed(1) ?? "–"} px wide, ${branch.length?.toFixed(0) ?? "–"} px long`);
+      lines.push(`tortuosity ${branch.tortuosity?.toFixed(4) ?? "–"} 1/px, curvature ${branch.curvature?.toFixed(3) ?? "–"} 1/px`);
     }
     if (picture.inside[i])
       for (const pane of this.viewer.panes)
