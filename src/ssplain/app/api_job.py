@@ -47,7 +47,7 @@ def planes(job: Done, number: int) -> Response:
 @router.get("/{number}/maps.npz")
 def arrays(job: Done, number: int) -> Response:
     """Everything as arrays, as the job wrote them."""
-    name = READING if job.kind == "ReadingEyes" else ARRAYS
+    name = READING if job.kind == "read" else ARRAYS
     return tables.download(job.file(number, name), "application/zip", "ssplain-maps.npz")
 
 

@@ -72,8 +72,8 @@ class Job:
         self.folder = folder
         with open_job(folder) as index:
             task = index.about("task") or {}
-        self.kind = str(task.get("task", "")).rpartition(":")[2]
-        if self.kind not in {"Explaining", "ReadingEyes"}:
+        self.kind = str(task.get("task", ""))
+        if self.kind not in {"explain", "read"}:
             raise SSplainError(
                 f"The job in {folder} is not one of `ssplain explain` or `ssplain read`; give the "
                 "--out of such a job."
@@ -172,7 +172,7 @@ class Job:
             raise SSplainError(f"{entry.title} has no result yet; the job has still to come to it.")
         home = self._home(entry)
         try:
-            made = (self._eye if self.kind == "ReadingEyes" else self._image)(entry, home)
+            made = (self._eye if self.kind == "read" else self._image)(entry, home)
         except (SSplainError, OSError, ValueError, KeyError) as error:
             # the page need not know where the job is
             raise SSplainError(
