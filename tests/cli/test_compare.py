@@ -124,3 +124,42 @@ def test_stable_reaches_ssplain_alone(digits: list[str], tmp_path: Path) -> None
     with np.load(tmp_path / "maps.npz", allow_pickle=False) as stored:
         expected = make("ssplain-0", model, "mnist", stable=True).attribute(image)
         np.testing.assert_allclose(stored["ssplain-0"], expected, atol=1e-5)
+
+
+def test_head_fill_and_normalisation_reach_every_explainer(
+    digits: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "regression.py").write_text(
+        "import ssplain, torch\n"
+        "def build():\n"
+        "    torch.manual_seed(0)\n"
+        "    return torch.nn.Sequential(torch.nn.Conv2d(1, 4, 5), torch.nn.ReLU(),\n"
+        "        torch.nn.Flatten(), torch.nn.Linear(4 * 24 * 24, 2))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    done = run(
+        *digits, "--model", "regression:build", "--explainers", "ssplain-0,occlusion",
+        "--label", 1, "--at-least", "0.1,0.2", "--mean", 0.3, "--std", 0.5, "--fill", "mean",
+        "--target", 1, "--out", tmp_path / "o",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    images, _ = ssplain.data.bundled("mnist")
+    inside = ssplain.models.AtLeast(ssplain.models.load("regression:build"), 0.1, 0.2, number=1)
+    model = ssplain.models.Normalised(inside, 0.3, 0.5)
+    with np.load(tmp_path / "o" / "maps.npz", allow_pickle=False) as stored:
+        for name in ("ssplain-0", "occlusion"):
+            expected = make(name, model, fill="mean").attribute(images[:2], 1)
+            np.testing.assert_allclose(stored[name], expected, atol=1e-4)
+
+
+def test_photographs_have_a_preset_for_all(digits: list[str], tmp_path: Path) -> None:
+    done = run(
+        *digits, "--model", "lenet5-mnist", "--explainers", "ssplain-0,occlusion",
+        "--preset", "photograph", "--out", tmp_path,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    images, _ = ssplain.data.bundled("mnist")
+    model = ssplain.models.load("lenet5-mnist")
+    expected = make("occlusion", model, fill="mean").attribute(images[:2])
+    with np.load(tmp_path / "maps.npz", allow_pickle=False) as stored:
+        np.testing.assert_allclose(stored["occlusion"], expected, atol=1e-5)

@@ -128,3 +128,18 @@ def test_images_of_one_size_are_asked_for(tmp_path: Path) -> None:
         write_png(grey(torch.rand(1, size, size)), tmp_path / "images" / name / "1.png")
     with pytest.raises(SSplainError, match="bring all images to one size"):
         run(tmp_path / "out", "--data", str(tmp_path / "images"), "--model", "torch.nn:Flatten")
+
+
+def test_fill_and_normalisation_change_what_is_measured(tmp_path: Path) -> None:
+    """A hidden pixel shows what --fill says, for explainers and curves alike."""
+
+    def insertion(name: str, *more: str) -> str:
+        run(tmp_path / name, "--explainers", "intensity", *more)
+        rows = csv.DictReader((tmp_path / name / "evaluation.csv").read_text().splitlines())
+        return next(row["value"] for row in rows if row["measure"] == "insertion")
+
+    plain = insertion("a")
+    assert insertion("b", "--fill", "0", "--mean", "0", "--std", "1") == plain
+    assert insertion("c", "--fill", "mean") != plain
+    assert insertion("d", "--mean", "0.2", "--std", "0.4") != plain
+    assert insertion("e", "--preset", "photograph") == insertion("f", "--fill", "mean")

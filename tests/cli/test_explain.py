@@ -233,3 +233,50 @@ def test_images_and_results_do_not_share_a_folder(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "is the folder of the images" in done.stderr
     assert [path.name for path in (tmp_path / "in").iterdir()] == ["0.png"]
+
+
+NUMBERS = (
+    "import torch\n"
+    "class Sums(torch.nn.Module):\n"
+    "    '''Returns how much ink there is on the left and on the right.'''\n"
+    "    def forward(self, x):\n"
+    "        return torch.stack([x[..., :14].sum((1, 2, 3)), x[..., 14:].sum((1, 2, 3))], 1)\n"
+    "def build():\n    return Sums()\n"
+)
+
+
+def test_labels_and_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, digits: Path) -> None:
+    """A model of independent labels, and a regression, are explained from the command line."""
+    (tmp_path / "sums.py").write_text(NUMBERS)
+    monkeypatch.syspath_prepend(tmp_path)
+    shared = [digits / "digit-0.png", "--model", "sums:build", "--target", "yes"]
+    results = {}
+    for name, options in {
+        "left": ["--label", 0],
+        "right": ["--label", 1],
+        "number": ["--label", 1, "--at-least", "30,8"],
+    }.items():
+        out = tmp_path / name
+        done = run("explain", *shared, *options, "--out", out)
+        assert done.returncode == 0, done.stderr
+        assert "1 yes" in done.stdout
+        results[name] = Explanation.load(out / "digit-0")
+    image = results["left"].images
+    right = image[..., 14:].sum()
+    assert results["right"].probabilities[0, 1] == pytest.approx(float(right.sigmoid()))
+    chance = float(((right - 30) / 8).sigmoid())
+    assert results["number"].probabilities[0, 1] == pytest.approx(chance, abs=1e-5)
+    # what is kept lies where the asked number is made
+    assert results["left"].mask[..., :14].sum() > results["left"].mask[..., 14:].sum()
+    assert results["number"].mask[..., 14:].sum() > results["number"].mask[..., :14].sum()
+    # another label is another job
+    again = run("explain", *shared, "--label", 1, "--out", tmp_path / "left")
+    assert again.returncode == 2
+    for wrong, says in (
+        (["--label", 5], "no label 5"),
+        (["--label", -1], "labels count from 0"),
+        (["--at-least", "much"], "--at-least much is not a number"),
+    ):
+        done = run("explain", *shared, *wrong, "--out", tmp_path / "wrong")
+        assert done.returncode == 2
+        assert says in done.stderr

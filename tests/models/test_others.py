@@ -12,7 +12,7 @@ from transformers import ViTConfig, ViTForImageClassification
 
 import ssplain
 from ssplain import SSplain, SSplainError, metrics
-from ssplain.models import AtLeast, Normalised, OneLabel, denormalise
+from ssplain.models import AtLeast, Head, Normalised, OneLabel, denormalise
 from tests.explain.small import pictures, small
 
 
@@ -183,3 +183,38 @@ class TestArrays:
     def test_other_things_are_refused(self, given: Any) -> None:  # noqa: ANN401
         with pytest.raises(SSplainError, match="give a torch tensor or a NumPy array"):
             SSplain(small()).attribute(given)
+
+
+class TestHeadFromOptions:
+    def test_what_is_asked_for_is_what_the_classes_do(self) -> None:
+        net, images = small(channels=3), pictures(2, 3)
+        scaled = Normalised(AtLeast(net, 0.25, 0.5, number=2), 0.1, (0.5, 0.6, 0.7))
+        made, output, kind = Head(2, (0.25, 0.5), (0.1,), (0.5, 0.6, 0.7)).on(net)
+        torch.testing.assert_close(made(images), scaled(images))
+        assert (output, kind) == (None, "logits")
+
+    def test_output_and_kind_go_to_the_model_inside(self) -> None:
+        class Named(nn.Module):
+            def forward(self, x: Tensor) -> dict[str, Tensor]:
+                return {"other": x.sum((1, 2, 3)), "labels": small()(x).sigmoid()}
+
+        images = pictures()
+        made, output, kind = Head(label=1).on(Named(), "labels", "probs")
+        torch.testing.assert_close(made(images)[:, 1], small()(images)[:, 1], atol=1e-4, rtol=1e-4)
+        assert (output, kind) == (None, "logits")
+
+    def test_without_a_head_nothing_changes(self) -> None:
+        net = small()
+        assert Head().on(net, 1, "probs") == (net, 1, "probs")
+        assert Head().classes is None
+        assert Head(at_least=(3.0,)).classes == ("no", "yes")
+
+    def test_heads_are_told_apart_in_print(self) -> None:
+        """The store tells models without other weights apart by what they print."""
+        thresholds = (None, (1.0,), (2.0,), (2.0, 3.0))
+        heads = [Head(label, at_least) for label in (0, 1) for at_least in thresholds]
+        assert len({repr(head.on(small())[0]) for head in heads}) == len(heads)
+
+    def test_a_third_number_is_refused(self) -> None:
+        with pytest.raises(SSplainError, match="the threshold, or the threshold and the scale"):
+            Head(at_least=(1.0, 2.0, 3.0)).on(small())

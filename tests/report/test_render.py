@@ -120,3 +120,16 @@ def test_page_needs_nothing_else_and_escapes_text(result: Explanation) -> None:
     assert 'src="data:image/png;base64,' in html
     assert "http:" not in html
     assert "https:" not in html
+
+
+def test_a_figure_shows_normalised_images_as_they_were() -> None:
+    model = ssplain.models.load("lenet5-mnist")
+    images, labels = (part[:1] for part in ssplain.data.bundled("mnist"))
+    mean, std = 0.1307, 0.3081
+    result = ssplain.SSplain(lambda x: model(x * std + mean), iterations=1, support=None).explain(
+        (images - mean) / std, labels
+    )
+    shown = figure(result, denormalise=(mean, std)).axes[0].images[0].get_array()
+    np.testing.assert_allclose(np.asarray(shown), grey(images[0]), atol=1)
+    bare = figure(result).axes[0].images[0].get_array()
+    assert not np.allclose(np.asarray(bare), grey(images[0]), atol=1)

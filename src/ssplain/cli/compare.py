@@ -9,17 +9,24 @@ import typer
 from ssplain.cli.inputs import (
     Anyway,
     Architecture,
+    AtLeast,
     BatchSize,
+    Fill,
     ImageFiles,
+    Label,
+    Mean,
     ModelSource,
     Output,
     OutputKind,
     PresetName,
     Stable,
+    Std,
     TargetClass,
     card_of,
     end,
+    head_of,
     number_or_text,
+    open_model,
     read_or_refuse,
 )
 from ssplain.errors import SSplainError
@@ -52,22 +59,34 @@ def compare(
     output: Output = None,
     output_kind: OutputKind = "auto",
     batch_size: BatchSize = None,
+    label: Label = None,
+    at_least: AtLeast = None,
+    fill: Fill = None,
+    mean: Mean = None,
+    std: Std = None,
     seed: Annotated[int, typer.Option(help="For explainers that draw at random.")] = 0,
     anyway: Anyway = False,
     stable: Stable = False,
 ) -> None:
     """Compare explainers on image files: one picture, all maps, and a table of times."""
-    from rich.progress import track
-
+    from ssplain.cli.progress import bar
     from ssplain.explain import PRESETS
     from ssplain.explain.compare import compare as run
-    from ssplain.explain.registry import names
-    from ssplain.models import fold_batch_norm, load
+    from ssplain.explain.registry import method, names
 
     require_writable(out)
     OwnFiles(out).require_free(WRITTEN)
     chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
-    network, card = fold_batch_norm(load(model, architecture)), card_of(model)
+    network, options = open_model(
+        model,
+        architecture,
+        head_of(label, at_least, mean, std),
+        output=output,
+        output_kind=output_kind,
+        batch_size=batch_size,
+        fill=fill,
+    )
+    card = card_of(model)
     if dataset is None and card is not None and card.dataset in PRESETS:
         dataset = card.dataset
     usable, refused = read_or_refuse(images, card, None if anyway else _inside(card))
@@ -83,12 +102,14 @@ def compare(
         explainers=chosen,
         dataset=dataset,
         stable=stable,
-        output=number_or_text(output),
-        output_kind=output_kind,
-        batch_size=batch_size,
         seed=seed,
+        **options,
     )
-    compared = list(track(steps, "Explaining", total=len(chosen), transient=True))
+    compared: list[Compared] = []
+    with bar("starting") as progress:
+        for name in chosen:
+            progress(len(compared), len(chosen), method(name).title)
+            compared.append(next(steps))
     for one in compared:
         if one.complaint:
             typer.echo(f"ssplain: {one.method.title} is left out: {one.complaint}", err=True)

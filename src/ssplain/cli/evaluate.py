@@ -8,18 +8,23 @@ import typer
 
 from ssplain.cli.inputs import (
     Architecture,
+    AtLeast,
     BatchSize,
+    Fill,
+    Label,
+    Mean,
     Output,
     OutputKind,
     PresetName,
+    Std,
     end,
-    number_or_text,
+    head_of,
+    open_model,
 )
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
     from ssplain.metrics import Evaluation
-    from ssplain.models import ModelOptions
 
 FEW = 5  # images of a class, below which drawing them again says little
 TARGETS = ("label", "predicted")
@@ -55,6 +60,11 @@ def evaluate(
     output: Output = None,
     output_kind: OutputKind = "auto",
     batch_size: BatchSize = None,
+    label: Label = None,
+    at_least: AtLeast = None,
+    fill: Fill = None,
+    mean: Mean = None,
+    std: Std = None,
     explainers: Annotated[
         str, typer.Option(help="Names with commas between, or 'all'; the first is compared with.")
     ] = "all",
@@ -64,7 +74,11 @@ def evaluate(
     ] = "support",
     points: Annotated[int, typer.Option(min=2, help="Steps of a curve; the paper has 26.")] = 101,
     baseline: Annotated[
-        str, typer.Option(help="Missing pixels are 'black' (the paper), 'blur' or 'mean'.")
+        str,
+        typer.Option(
+            help="In curves, missing pixels are 'black' (the paper) or what --fill says; or, on "
+            "black, 'blur' or 'mean'."
+        ),
     ] = "black",
     log: Annotated[
         bool, typer.Option("--log", help="Draw the steps on a log axis, to see the first ones.")
@@ -76,6 +90,7 @@ def evaluate(
 ) -> None:
     """Measure explainers on images with labels: table, CSV and curves; nothing is done twice."""
     from dataclasses import replace
+    from functools import partial
 
     from ssplain.cli.progress import bar
     from ssplain.cli.scene import scene_of
@@ -101,19 +116,19 @@ def evaluate(
             )
     chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
     known_methods = [method(name) for name in chosen]
-    options: ModelOptions = {"output": number_or_text(output)}
-    options |= {"output_kind": output_kind, "batch_size": batch_size}  # type: ignore[typeddict-item]
-    scene, refused = scene_of(
-        data,
-        model,
-        count=images,
+    opened = partial(
+        open_model,
         architecture=architecture,
-        preset=preset,
-        truth=truth,
-        vessels=vessels,
-        options=options,
+        head=head_of(label, at_least, mean, std),
+        output=output,
+        output_kind=output_kind,
+        batch_size=batch_size,
+        fill=fill,
     )
-    settings = {one.name: one.paper.get(scene.dataset or "", {}) for one in known_methods}
+    scene, refused = scene_of(
+        data, model, opened, count=images, preset=preset, truth=truth, vessels=vessels
+    )
+    settings = {one.name: one.settings(scene.dataset) for one in known_methods}
     store = Store(out / "kept")
     if target == "predicted":
         scene = replace(scene, labels=scene.predicted())

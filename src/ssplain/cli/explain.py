@@ -9,14 +9,21 @@ import typer
 from ssplain.cli.inputs import (
     Anyway,
     Architecture,
+    AtLeast,
     BatchSize,
+    Fill,
+    Label,
+    Mean,
     ModelSource,
     Output,
     OutputKind,
     PresetName,
     Stable,
+    Std,
     TargetClass,
+    head_of,
     number_or_text,
+    number_or_word,
 )
 from ssplain.cli.work import (
     EngineKind,
@@ -67,17 +74,11 @@ def explain(
     output_kind: OutputKind = "auto",
     batch_size: BatchSize = None,
     seed: Annotated[int, typer.Option(help="For --start random.")] = 0,
-    fill: Annotated[
-        str | None,
-        typer.Option(help="What a hidden pixel shows: a number (0 is black), mean or blur."),
-    ] = None,
-    mean: Annotated[
-        str | None,
-        typer.Option(help="The model's images are normalised: less this (one, or one per channel)"),
-    ] = None,
-    std: Annotated[
-        str | None, typer.Option(help="and divided by this, such as 0.229,0.224,0.225.")
-    ] = None,
+    label: Label = None,
+    at_least: AtLeast = None,
+    fill: Fill = None,
+    mean: Mean = None,
+    std: Std = None,
     pictures: Annotated[
         bool, typer.Option("--pictures", help="Draw overlay.png, mask.png and top5.png for each.")
     ] = False,
@@ -128,15 +129,14 @@ def explain(
         lr=lr,
         iterations=iterations,
         start=start,
-        support=None if support is None else _number(support),
+        support=number_or_word(support),
         tolerance=tolerance,
         output=number_or_text(output),
         output_kind=output_kind,
         batch_size=batch_size,
         seed=seed,
-        fill=None if fill is None else _number(fill),
-        mean=None if mean is None else _numbers(mean, "--mean"),
-        std=None if std is None else _numbers(std, "--std"),
+        fill=number_or_word(fill),
+        **vars(head_of(label, at_least, mean, std)),
         pictures=pictures,
         dicom=dicom,
         anyway=anyway,
@@ -157,18 +157,6 @@ def explain(
     )
 
 
-def _numbers(text: str, option: str) -> tuple[float, ...]:
-    """Return the numbers between commas."""
-    from ssplain.errors import SSplainError
-
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError as error:
-        raise SSplainError(
-            f"{option} {text} is not a number, nor numbers with commas between."
-        ) from error
-
-
 def _show(index: "Index", task: "Explaining") -> None:
     """Print a table of few images, and what was done to them."""
     from ssplain.cli.show import table
@@ -176,7 +164,7 @@ def _show(index: "Index", task: "Explaining") -> None:
     card = task.card
     rows = list(index.rows("status = 'done'"))
     if rows:
-        table(rows, card.classes if card else None)
+        table(rows, task.classes)
     _warn_of_turning(rows, task)
     resized = sum('"resized": true' in row["measures"] for row in rows)
     if resized and card is not None:
@@ -201,10 +189,3 @@ def _warn_of_turning(rows: "list[Row]", task: "Explaining") -> None:
             f"than {ENOUGH:.0%} stays under noise of 1e-6{hint}.",
             err=True,
         )
-
-
-def _number(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text

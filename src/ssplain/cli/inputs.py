@@ -10,9 +10,9 @@ from ssplain.errors import SSplainError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from torch import Tensor
+    from torch import Tensor, nn
 
-    from ssplain.models import ModelCard
+    from ssplain.models import Head, ModelCard, ModelOptions
 
 ImageFiles = Annotated[list[Path], typer.Argument(help="Image files: PNG, TIFF, JPEG, BMP or GIF.")]
 ModelSource = Annotated[
@@ -28,7 +28,9 @@ Architecture = Annotated[
 PresetName = Annotated[
     str | None,
     typer.Option(
-        "--preset", help="The paper's settings for mnist, fmnist or rop [default: the model's]."
+        "--preset",
+        help="Settings: the paper's for mnist, fmnist or rop; or photograph, for natural images "
+        "[default: the model's].",
     ),
 ]
 TargetClass = Annotated[
@@ -40,7 +42,29 @@ Output = Annotated[
 ]
 OutputKind = Annotated[str, typer.Option(help="What the model returns: auto, logits or probs.")]
 BatchSize = Annotated[int | None, typer.Option(help="Images at a time.")]
-
+Label = Annotated[
+    int | None,
+    typer.Option(
+        help="The model gives independent labels: is this one there? Class 1 is yes, 0 is no. Say "
+        "--output-kind probs if it returns probabilities."
+    ),
+]
+AtLeast = Annotated[
+    str | None,
+    typer.Option(
+        help="The model gives a number (--label: which one): is it at least this? After a comma, "
+        "how far beyond it the answer is clear, such as 5,0.5 [default: 1]."
+    ),
+]
+Fill = Annotated[
+    str | None,
+    typer.Option(help="What a hidden pixel shows: a number (0 is black), mean or blur."),
+]
+Mean = Annotated[
+    str | None,
+    typer.Option(help="The model's images are normalised: less this (one, or one per channel)"),
+]
+Std = Annotated[str | None, typer.Option(help="and divided by this, such as 0.229,0.224,0.225.")]
 
 Anyway = Annotated[
     bool,
@@ -59,6 +83,71 @@ def number_or_text(text: str | None) -> int | str | None:
     (3, 'logits')
     """
     return int(text) if text is not None and text.lstrip("-").isdigit() else text
+
+
+def number_or_word(text: str | None) -> float | str | None:
+    """Return a number, with or without a fraction, where the text is one.
+
+    >>> number_or_word("0.5"), number_or_word("mean")
+    (0.5, 'mean')
+    """
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def head_of(label: int | None, at_least: str | None, mean: str | None, std: str | None) -> "Head":
+    """Return what --label, --at-least, --mean and --std ask for.
+
+    >>> head_of(2, None, "0.5", "0.2,0.2,0.3")
+    Head(label=2, at_least=None, mean=(0.5,), std=(0.2, 0.2, 0.3))
+    """
+    from ssplain.models import Head
+
+    if label is not None and label < 0:
+        raise SSplainError(f"--label {label} does not work; labels count from 0.")
+    return Head(
+        label,
+        *(
+            None if text is None else _numbers(text, option)
+            for text, option in ((at_least, "--at-least"), (mean, "--mean"), (std, "--std"))
+        ),
+    )
+
+
+def _numbers(text: str, option: str) -> tuple[float, ...]:
+    """Return the numbers between commas."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise SSplainError(
+            f"{option} {text} is not a number, nor numbers with commas between."
+        ) from error
+
+
+def open_model(
+    source: str,
+    architecture: str | None,
+    head: "Head",
+    *,
+    output: str | None,
+    output_kind: str,
+    batch_size: int | None,
+    fill: str | None,
+) -> "tuple[nn.Module, ModelOptions]":
+    """Load a model with its head; return it and how it is to be called."""
+    from ssplain.models import fold_batch_norm, load
+
+    network, picked, kind = head.on(
+        fold_batch_norm(load(source, architecture)),
+        number_or_text(output),
+        output_kind,  # type: ignore[arg-type]  # checked by the door
+    )
+    options: ModelOptions = {"output": picked, "output_kind": kind, "batch_size": batch_size}
+    if fill is not None:  # or else the preset's
+        options["fill"] = number_or_word(fill)
+    return network, options
 
 
 def card_of(model: str) -> "ModelCard | None":

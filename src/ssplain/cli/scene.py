@@ -7,9 +7,9 @@ from ssplain.cli.inputs import card_of, read_or_refuse
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from ssplain.data.labelled import LabelledFile
     from ssplain.models import ModelCard, ModelOptions
@@ -19,50 +19,51 @@ if TYPE_CHECKING:
 def scene_of(
     data: str,
     model: str | None,
+    opened: "Callable[[str], tuple[nn.Module, ModelOptions]]",
     *,
     count: int,
-    architecture: str | None = None,
     preset: str | None = None,
     truth: Path | None = None,
     vessels: bool = False,
-    options: "ModelOptions | None" = None,
 ) -> "tuple[Scene, int]":
     """Return model and images, and how many images were refused.
 
     Args:
         data: a registered data set, a folder with a folder per class, or a CSV file.
         model: anything that `ssplain.models.load` takes; the data set's own if None.
+        opened: loads a model and says how it is called, such as `ssplain.cli.inputs.open_model`.
         count: at most so many images; of files, as many of each class as there are.
-        architecture: of a .safetensors file.
         preset: whose settings explainers take; the data set's or the model's if None.
         truth: for a folder: another one with pictures of the diseased pixels.
         vessels: whether the images show vessels on black, which can be traced.
-        options: how the model is called.
     """
     from dataclasses import replace
 
     from ssplain.data import DATASETS
-    from ssplain.explain.presets import PRESETS
-    from ssplain.models import load
+    from ssplain.explain.presets import PHOTOGRAPH, PRESETS, preset_names
     from ssplain.run.scene import Scene, bundled_scene
 
-    if preset is not None and preset not in PRESETS:
-        raise SSplainError(f"--preset {preset} does not work; choose one of: {', '.join(PRESETS)}.")
-    if data in DATASETS:
-        scene = bundled_scene(data, count, model, architecture)
-        named = scene.dataset if preset is None else preset
-        return replace(scene, dataset=named, options=options or {}), 0
-    if model is None:
+    if preset is not None and preset not in preset_names():
+        raise SSplainError(
+            f"--preset {preset} does not work; choose one of: {', '.join(preset_names())}."
+        )
+    source = model or (DATASETS[data].model if data in DATASETS else None)
+    if source is None:
         raise SSplainError(
             f"--data {data} is no bundled data set ({', '.join(DATASETS)}), so --model is needed."
         )
-    card = card_of(model)
-    network = load(model, architecture)
+    network, options = opened(source)
+    if preset == "photograph":
+        options.setdefault("fill", PHOTOGRAPH["fill"])
+    if data in DATASETS:
+        scene = bundled_scene(data, count, network)
+        return replace(scene, dataset=preset or scene.dataset, options=options), 0
+    card = card_of(source)
     images, labels, classes, masks, refused = _read(Path(data), card, truth, count)
     # a card says what the weights were trained on, which is a preset for the paper's data sets
     own = card.name.rpartition("-")[2] if card is not None else ""
     named = preset or (own if own in PRESETS else None)
-    scene = Scene(named, network, images, labels, classes, masks, vessels, options or {})
+    scene = Scene(named, network, images, labels, classes, masks, vessels, options)
     return scene, refused
 
 

@@ -120,6 +120,15 @@ PHOTOGRAPH = PhotographPreset(
 )
 
 
+def preset_names() -> tuple[str, ...]:
+    """Return what `preset` knows.
+
+    >>> preset_names()
+    ('rop', 'mnist', 'fmnist', 'photograph')
+    """
+    return (*PRESETS, "photograph")
+
+
 @overload
 def preset(  # type: ignore[overload-overlap]  # one name has other settings than the rest
     name: Literal["photograph"], objective: Literal["preserve"] = "preserve"
@@ -146,7 +155,7 @@ def preset(
         return PHOTOGRAPH.copy()
     if name not in PRESETS:
         raise SSplainError(
-            f"There is no preset {name!r}; choose one of: {', '.join(PRESETS)}, photograph."
+            f"There is no preset {name!r}; choose one of: {', '.join(preset_names())}."
         )
     if objective == "preserve":
         return PRESETS[name].copy()

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from ssplain.errors import SSplainError
-from ssplain.explain.presets import PRESETS, RANKING
+from ssplain.explain.presets import PHOTOGRAPH, PRESETS, RANKING, preset_names
 from ssplain.explain.protocol import Explainer
 from ssplain.explain.ssplain import SSplain
 from ssplain.register import Register
@@ -41,6 +41,15 @@ class Method:
     paper: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     default: Mapping[str, Any] = field(default_factory=dict)
 
+    def settings(self, dataset: str | None) -> Mapping[str, Any]:
+        """Return the settings for a data set, or for "photograph".
+
+        >>> method("saliency").settings("photograph"), method("saliency").settings("mnist")
+        ({'fill': 'mean'}, {})
+        """
+        ground = {"fill": PHOTOGRAPH["fill"]} if dataset == "photograph" else {}
+        return {**ground, **self.paper.get(dataset or "", {})}
+
     def builder(self) -> Callable[..., Explainer]:
         """Return what makes the explainer, imported if it is known by name only."""
         if not isinstance(self.build, str):
@@ -58,7 +67,10 @@ def _ssplain(norm: Literal["l0", "l1"]) -> Method:
         reference="Sunger et al., WACV 2026",
         build=SSplain,
         needs_gradient=True,
-        paper={name: {**settings, "norm": norm} for name, settings in PRESETS.items()},
+        paper={
+            name: {**settings, "norm": norm}
+            for name, settings in {**PRESETS, "photograph": PHOTOGRAPH}.items()
+        },
         default={"norm": norm},
     )
 
@@ -270,8 +282,9 @@ def make(
     Args:
         name: one of `names()`.
         model: a module or function of `(N, C, H, W)`.
-        dataset: "mnist", "fmnist" or "rop" for the paper's settings; None for the defaults.
-        settings: of the explainer; they override those of the paper.
+        dataset: "mnist", "fmnist" or "rop" for the paper's settings, "photograph" for natural
+            images; None for the defaults.
+        settings: of the explainer; they go before those.
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")
@@ -281,12 +294,12 @@ def make(
     torch.Size([2, 1, 28, 28])
     """
     chosen = method(name)
-    if dataset is not None and dataset not in PRESETS:
+    if dataset is not None and dataset not in preset_names():
         raise SSplainError(
-            f"The paper has no data set {dataset!r}; choose one of: {', '.join(PRESETS)}, or None."
+            f"There are no settings for {dataset!r}; choose one of: {', '.join(preset_names())}, "
+            "or None."
         )
-    paper = chosen.paper.get(dataset or "", {})
     try:
-        return chosen.builder()(model, **{**chosen.default, **paper, **settings})
+        return chosen.builder()(model, **{**chosen.default, **chosen.settings(dataset), **settings})
     except TypeError as error:
         raise SSplainError(f"{chosen.title} does not take these settings: {error}.") from error

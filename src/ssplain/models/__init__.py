@@ -4,7 +4,7 @@ from ssplain.models.adapter import Classifier, OnBackground
 from ssplain.models.card import ModelCard, card, save
 from ssplain.models.door import Door, ModelOptions, OpenModel
 from ssplain.models.googlenet import GoogLeNet, fold_batch_norm
-from ssplain.models.heads import AtLeast, Normalised, OneLabel, denormalise
+from ssplain.models.heads import AtLeast, Head, Normalised, OneLabel, denormalise
 from ssplain.models.holding import frozen
 from ssplain.models.lenet import LeNet5
 from ssplain.models.load import load
@@ -18,6 +18,7 @@ __all__ = [
     "Classifier",
     "Door",
     "GoogLeNet",
+    "Head",
     "LeNet5",
     "ModelCard",
     "ModelOptions",

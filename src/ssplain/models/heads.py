@@ -6,13 +6,14 @@ and 1 for yes, which everything in this package understands.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
-from ssplain.models.adapter import OutputSelector, pick_values
+from ssplain.models.adapter import OutputKind, OutputSelector, pick_values
 
 
 class OneLabel(nn.Module):
@@ -53,6 +54,10 @@ class OneLabel(nn.Module):
         if self.probabilities:
             chosen = torch.logit(chosen, eps=torch.finfo(chosen.dtype).eps)
         return torch.cat([torch.zeros_like(chosen), chosen], dim=1)
+
+    def extra_repr(self) -> str:
+        """Return what tells this head from others of the same model."""
+        return f"label={self.label}, probabilities={self.probabilities}, output={self.output!r}"
 
 
 class AtLeast(nn.Module):
@@ -99,6 +104,13 @@ class AtLeast(nn.Module):
         logit = (values[:, [self.number]] - self.threshold) / self.scale
         return torch.cat([torch.zeros_like(logit), logit], dim=1)
 
+    def extra_repr(self) -> str:
+        """Return what tells this head from others of the same model."""
+        return (
+            f"threshold={self.threshold}, scale={self.scale}, number={self.number}, "
+            f"output={self.output!r}"
+        )
+
 
 class Normalised(nn.Module):
     r"""A model for normalised images as one for images in [0, 1]: \(f((X - m) / s)\).
@@ -132,6 +144,58 @@ class Normalised(nn.Module):
     def forward(self, images: Tensor, *more: Any) -> Any:  # noqa: ANN401 - whatever it returns
         """Return what the model says about the normalised images."""
         return self.model((images - self.mean.to(images)) / self.std.to(images), *more)
+
+
+@dataclass(frozen=True)
+class Head:
+    """How a model becomes a classifier of images in [0, 1], if it is not one already.
+
+    Attributes:
+        label: which of several independent labels is asked about; with `at_least`, which number.
+        at_least: the threshold of a regression, and how far beyond it the answer is clear.
+        mean: with `std`, what the model's images are normalised by: one number, or one per channel.
+        std: see `mean`.
+
+    >>> model, output, kind = Head(label=1, mean=(0.5,), std=(0.25,)).on(nn.Flatten())
+    >>> model(torch.tensor([[[[1.0, 0.0]]]])), output, kind
+    (tensor([[ 0., -2.]]), None, 'logits')
+    """
+
+    label: int | None = None
+    at_least: tuple[float, ...] | None = None
+    mean: tuple[float, ...] | None = None
+    std: tuple[float, ...] | None = None
+
+    @property
+    def classes(self) -> tuple[str, str] | None:
+        """The two classes that a label or a threshold makes; None if the model has its own."""
+        return None if self.label is None and self.at_least is None else ("no", "yes")
+
+    def on(
+        self, model: nn.Module, output: OutputSelector = None, kind: OutputKind = "auto"
+    ) -> tuple[nn.Module, OutputSelector, OutputKind]:
+        """Return the model with this head, and how what it returns is to be read.
+
+        Args:
+            model: as it was loaded.
+            output: which part of what the model returns holds its values.
+            kind: what these values are.
+        """
+        if self.classes is not None:
+            if self.at_least is None:
+                asked = kind == "probs"
+                model = OneLabel(model, self.label or 0, probabilities=asked, output=output)
+            else:
+                if len(self.at_least) > 2:
+                    raise SSplainError(
+                        f"at_least={self.at_least} does not work; give the threshold, or the "
+                        "threshold and the scale."
+                    )
+                model = AtLeast(model, *self.at_least, number=self.label or 0, output=output)
+            output, kind = None, "logits"
+        if self.mean is not None or self.std is not None:
+            model = Normalised(model, self.mean or 0.0, self.std or 1.0)
+        return model.eval(), output, kind
 
 
 def denormalise(

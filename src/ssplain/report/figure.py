@@ -5,11 +5,18 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from ssplain.explain import Explanation
+from ssplain.models.heads import denormalise as _as_they_were
 from ssplain.report.render import grey, heat, mask_view, top_view
+
+Statistics = float | Sequence[float]
 
 
 def figure(
-    result: Explanation, classes: Sequence[str] | None = None, share: float = 0.05
+    result: Explanation,
+    classes: Sequence[str] | None = None,
+    share: float = 0.05,
+    *,
+    denormalise: tuple[Statistics, Statistics] | None = None,
 ) -> Figure:
     """Draw image, scores, mask and the paper's view of each explained image, one row each.
 
@@ -17,6 +24,8 @@ def figure(
         result: what to draw; slice it first if it holds many images.
         classes: names of the classes, for the titles.
         share: the share of pixels in the last column.
+        denormalise: mean and std, each one number or one per channel, if the images were normalised
+            by them outside the model; they are then shown as they were.
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")
@@ -29,9 +38,10 @@ def figure(
     drawing = Figure(figsize=(8, 2.2 * rows + 0.3), layout="constrained")
     grid = drawing.subplots(rows, 4, squeeze=False)
     top = result.top(share)
+    shown = result.images if denormalise is None else _as_they_were(result.images, *denormalise)
     titles = ("image", "scores", "mask", f"top {share:.0%} of the pixels")
     for i, axes in enumerate(grid):
-        image, scores, support = result.images[i], result.scores[i], result.support[i]
+        image, scores, support = shown[i], result.scores[i], result.support[i]
         pictures = (
             grey(image),
             heat(scores, support),

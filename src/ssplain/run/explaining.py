@@ -1,7 +1,7 @@
 """The task of `ssplain explain`: which pixels of each image the model's decision rests on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
 from ssplain.files import npz_bytes
 from ssplain.metrics import kept_and_removed
-from ssplain.models import ModelCard, Normalised, fold_batch_norm, load
+from ssplain.models import Head, ModelCard, fold_batch_norm, load
 from ssplain.models.batching import as_batch, fitting_batch
 from ssplain.models.card import find_card
 from ssplain.report.dicom import dicom_files
@@ -40,8 +40,10 @@ class Explaining:
         target: a class by number or name, or "posterior"; None for the prediction.
         budget: see `SSplain`, as for all that follow.
         fill: what a hidden pixel shows; see `ModelOptions`.
-        mean: with `std`, what the model's images are normalised by, one number or one per channel.
-        std: see `mean`.
+        label: see `ssplain.models.Head`, as for the next three.
+        at_least: the threshold of a regression, and its scale.
+        mean: what the model's images are normalised by.
+        std: likewise.
         pictures: whether to draw `overlay.png`, `mask.png` and `top5.png`.
         dicom: whether images that come from DICOM files are answered in DICOM too.
         anyway: whether images unlike the model's training images are explained too.
@@ -70,6 +72,8 @@ class Explaining:
     batch_size: int | None = None
     seed: int = 0
     fill: str | float | None = None
+    label: int | None = None
+    at_least: tuple[float, ...] | None = None
     mean: tuple[float, ...] | None = None
     std: tuple[float, ...] | None = None
     pictures: bool = False
@@ -81,8 +85,9 @@ class Explaining:
     def about(self) -> dict[str, Any]:
         """Return settings and the model's fingerprint, without what does not change results."""
         explainer = self.open().explainer
+        asked = {} if self.head == Head() else {"head": asdict(self.head)}
         return {
-            "settings": explainer.settings() | {"target": self.target},
+            "settings": explainer.settings() | {"target": self.target} | asked,
             "model": self.model,
             "pictures": self.pictures,
             "dicom": self.dicom,
@@ -101,6 +106,16 @@ class Explaining:
     def card(self) -> ModelCard | None:
         """The model's card, if it has one."""
         return find_card(self.model)
+
+    @property
+    def head(self) -> Head:
+        """What makes a classifier of the model."""
+        return Head(self.label, self.at_least, self.mean, self.std)
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """The names of the classes, if they are known."""
+        return self.head.classes or (self.card.classes if self.card else None)
 
     def open(self) -> "ExplainingWorker":
         """Load the model, once per process."""
@@ -123,15 +138,17 @@ class ExplainingWorker:
 
     def __init__(self, task: Explaining) -> None:
         self.task, self.card = task, task.card
-        network = fold_batch_norm(load(task.model, task.architecture))
-        if task.mean is not None or task.std is not None:
-            network = Normalised(network, task.mean or 0.0, task.std or 1.0)
+        network, output, kind = task.head.on(
+            fold_batch_norm(load(task.model, task.architecture)),
+            task.output,
+            task.output_kind,  # type: ignore[arg-type]  # checked by SSplain
+        )
         self.explainer = SSplain(
             network,
             **task.settings(),
             tolerance=task.tolerance,
-            output=task.output,
-            output_kind=task.output_kind,  # type: ignore[arg-type]  # checked by SSplain
+            output=output,
+            output_kind=kind,
             batch_size=task.batch_size,
             seed=task.seed,
         )
@@ -257,8 +274,9 @@ class ExplainingWorker:
             return None
         if name.lstrip("-").isdigit():
             return int(name)
-        if self.card is not None and name in self.card.classes:
-            return self.card.classes.index(name)
+        classes = self.task.classes or ()
+        if name in classes:
+            return classes.index(name)
         return name
 
 

@@ -108,29 +108,25 @@ class Scene:
         return [labels.index(label) for label in sorted(set(labels))][:most]
 
 
-def bundled_scene(
-    name: str, count: int, model: str | None = None, architecture: str | None = None
-) -> Scene:
+def bundled_scene(name: str, count: int, network: nn.Module | None = None) -> Scene:
     """Return the first images of a registered data set, `count` at most, with a model.
 
     Args:
         name: of the data set.
         count: how many images.
-        model: as in `ssplain.models.load`; the data set's own if None.
-        architecture: as in `ssplain.models.load`.
+        network: the model; the data set's own if None.
 
     >>> bundled_scene("mnist", 3).labels.tolist()
     [7, 2, 1]
     """
     dataset = DATASETS.find(name)
     images, labels = dataset.load()
-    source = model or dataset.model
     return Scene(
         name if name in PRESETS else None,
-        load(source, architecture),
+        load(dataset.model) if network is None else network,
         images[:count],
         labels[:count],
-        dataset.classes or card(source).classes,
+        dataset.classes or card(dataset.model).classes,
         None if dataset.truth is None else dataset.truth()[:count],
         dataset.vessels,
     )

@@ -41,7 +41,7 @@ class Variant:
         ...     "tv_weight"]
         0.0
         """
-        return {**METHODS.find(self.method).paper.get(dataset or "", {}), **self.settings}
+        return {**METHODS.find(self.method).settings(dataset), **self.settings}
 
 
 @dataclass(frozen=True)
