@@ -76,3 +76,8 @@ def test_compare_refuses_unless_told(tmp_path: Path) -> None:
     assert "pixels are lit" in done.stderr
     about = json.loads((tmp_path / "b" / "comparison.json").read_text())
     assert "pixels are lit" in about["outside_domain"][str(white)][0]
+
+
+def test_bytes_and_unit_floats_have_one_domain() -> None:
+    some = torch.randint(0, 256, (30, 1, 8, 8), dtype=torch.uint8)
+    assert Domain.of(some) == Domain.of(some.float() / 255)

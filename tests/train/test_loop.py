@@ -8,6 +8,7 @@ import torch
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from ssplain.errors import SSplainError
 from ssplain.train.checkpoint import Checkpoint
@@ -260,3 +261,31 @@ def test_bfloat16_computes_coarsely_and_keeps_single_precision_weights() -> None
     assert losses[0] != losses[1]
     assert losses[1] == pytest.approx(losses[0], rel=0.05)
     assert all(weight.dtype == torch.float32 for weight in coarse.model.parameters())
+
+
+def test_a_falling_rate_rises_first_and_ends_at_a_twentieth() -> None:
+    rates: list[float] = []
+
+    def watch(optimizer: torch.optim.Optimizer, *_: object) -> None:
+        rates.append(optimizer.param_groups[0]["lr"])
+
+    images = problem(60)
+    settings = Settings(epochs=100, patience=100, batch_size=15, lr=0.01, falling=True)
+    hook = register_optimizer_step_pre_hook(watch)
+    try:
+        train(build, images, images, settings)
+    finally:
+        hook.remove()
+    assert len(rates) == 400
+    assert rates[0] == pytest.approx(0.0001, rel=1e-3)
+    assert max(rates) == max(rates[95:105])
+    assert rates[200] == pytest.approx(0.01 * 0.525, rel=1e-3)
+    assert rates[-1] == pytest.approx(0.0005, rel=0.01)
+
+
+def test_a_falling_rate_goes_on_only_towards_the_same_end(tmp_path: Path) -> None:
+    images = problem(20)
+    falling = replace(SETTINGS, epochs=2, falling=True)
+    train(build, images, images, falling, checkpoint=tmp_path / "c")
+    with pytest.raises(SSplainError, match="epochs differ"):
+        train(build, images, images, replace(falling, epochs=3), checkpoint=tmp_path / "c")

@@ -10,7 +10,7 @@ from torch import nn
 
 from ssplain.models.googlenet import GoogLeNet
 from ssplain.train.loop import Settings, Step
-from ssplain.train.rop import CLASSES, Stage, judge, train_rop
+from ssplain.train.rop import CLASSES, Stage, _draw, judge, train_rop
 
 Images = tuple[torch.Tensor, torch.Tensor]
 
@@ -109,3 +109,14 @@ def test_a_verdict_reads_bytes_as_unit_floats() -> None:
     assert verdict.recalls == (1.0, 1.0, 1.0)
     assert str(verdict).splitlines()[0].split()[0] == CLASSES[0]
     assert str(verdict).endswith("balanced accuracy 100.0%")
+
+
+def test_clear_cases_are_healthy_or_have_much_disease() -> None:
+    labels = torch.tensor([0, 0, 1, 1, 2, 2] * 50)
+    amounts = torch.tensor([0.0, 0.1, 0.5, 0.6, 1.1, 1.4] * 50)
+    stage = Stage(Settings(), draws=40, apart=1.3)
+    drawn = _draw(stage, amounts, labels, torch.Generator().manual_seed(0))
+    assert len(drawn) == 40
+    assert sorted(set(amounts[drawn].tolist())) == pytest.approx([0.0, 0.1, 1.4])
+    everything = _draw(Stage(Settings(), draws=200), amounts, labels, torch.Generator())
+    assert len(set(amounts[everything].tolist())) == 6

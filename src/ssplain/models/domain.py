@@ -44,7 +44,7 @@ class Domain:
 
     @classmethod
     def of(cls, images: Tensor) -> "Domain":
-        """Return the domain of training images `(N, C, H, W)` with values in [0, 1].
+        """Return the domain of training images `(N, C, H, W)`, in [0, 1] or bytes.
 
         The range of nearly all images (all but one in a thousand at each end), and half of it more
         on both sides.
@@ -109,7 +109,8 @@ class Domain:
 
 def _numbers(image: Tensor) -> Tensor:
     """Return lit share, brightness, softness and levels of an image."""
-    grey = image.detach().float().mean(0).flatten()
+    unit = image.detach().float() / (255 if image.dtype == torch.uint8 else 1)
+    grey = unit.mean(0).flatten()
     lit = grey[grey > LIT]
     count = len(torch.bincount((grey * 255).round().clamp(0, 255).int()).nonzero())
     if not len(lit):

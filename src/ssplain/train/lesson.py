@@ -14,6 +14,7 @@ from torch.nn import functional
 from ssplain.data.simulated import STEPS
 from ssplain.errors import SSplainError
 from ssplain.models.googlenet import GoogLeNet
+from ssplain.train.pupil import Pupil
 from ssplain.train.vary import crop, leave_out, relight, turn_and_flip, warp
 
 _BORDERS = (0.28, 0.84)  # amounts of disease between the grades
@@ -22,6 +23,7 @@ _SMOOTH = 0.05  # share of a hard label given to all grades alike
 _MEAN = 0.75  # strength of disease in an ill vessel, on average, where the eye's amount is 1
 _LIT = 0.02  # share of a place that must be vessel for it to be graded
 _WHERE = 0.5  # weight of the places beside that of the whole image
+_HEADS = 0.4  # weight of the grades of places that each head on the way gives
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,13 @@ class Lesson:
         if self._size is not None:
             both = crop(both, self._size, generator)
         both = leave_out(both, generator)
-        evidence = model.evidence(relight(both[:, :1], generator)).float()
+        shown = relight(both[:, :1], generator)
+        evidence, *early = (
+            model.depths(shown) if isinstance(model, Pupil) else (model.evidence(shown),)
+        )
         where = _places(evidence, both[:, :1], both[:, 1:])
+        for head in early:
+            where = where + _HEADS * _places(head, both[:, :1], both[:, 1:])
         if self._size is not None:
             return where
         grades = soft_grades(self._known.amounts[rows])

@@ -5,14 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from torch import nn
+from torch import Tensor, nn
 
 from ssplain.data.simulated import Examples, SimulatedROP
 from ssplain.models.card import ModelCard, save
+from ssplain.models.domain import FEWEST, Domain
 from ssplain.train.draws import Images
 from ssplain.train.lesson import Known
 from ssplain.train.loop import Step
+from ssplain.train.pupil import Pupil
 from ssplain.train.rop import CLASSES, STAGES, Stage, Verdict, judge, train_rop
+
+_ENOUGH = 3000  # images to tell from what all have in common
 
 
 def make_rop(
@@ -56,7 +60,8 @@ def make_rop(
         progress=progress,
     )
     # Judged as it will be read: rounded to half precision.
-    model = copy.deepcopy(trained.model).half().float()
+    learned = trained.model.graduate() if isinstance(trained.model, Pupil) else trained.model
+    model = copy.deepcopy(learned).half().float()
     verdict = judge(model, *images["test"])
     counts = {split: len(labels) for split, (_, labels) in images.items()}
     recalls = ", ".join(
@@ -72,6 +77,7 @@ def make_rop(
         accuracy=verdict.balanced_accuracy,
         seed=stages[0].settings.seed,
         date=datetime.now(UTC).date().isoformat(),
+        domain=_domain(images["train"][0]),
         note=(
             f"Trained on {counts['train']} {origin}, each class equally often and varied "
             f"in all that is not disease, with Adam: {', '.join(map(_tell, stages))}. Balanced "
@@ -112,9 +118,19 @@ def simulated(
     return {split: (some.images, some.labels) for split, some in made.items()}, known
 
 
+def _domain(images: Tensor) -> dict[str, list[float]] | None:
+    """What the training images have in common; nothing is said of too few."""
+    return Domain.of(images[:_ENOUGH]).numbers() if len(images) >= FEWEST else None
+
+
 def _tell(stage: Stage) -> str:
     size = f" of {stage.size} x {stage.size} pixels each" if stage.size else ""
     draws = stage.settings.epochs * stage.draws
     mean = ", the weights averaged over its epochs" if stage.settings.average else ""
     numbers = " in bfloat16" if stage.settings.bfloat16 else ""
-    return f"at most {draws} draws{size}{numbers} with learning rate {stage.settings.lr:g}{mean}"
+    fall = " falling to a twentieth" if stage.settings.falling else ""
+    some = f" of healthy eyes and amounts from {stage.apart:g}" if stage.apart else ""
+    return (
+        f"at most {draws} draws{some}{size}{numbers} with learning rate {stage.settings.lr:g}"
+        f"{fall}{mean}"
+    )

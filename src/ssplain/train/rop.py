@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 from torch import nn
 
-from ssplain.models.googlenet import GoogLeNet
 from ssplain.train.draws import Images, class_balanced
 from ssplain.train.lesson import Known, Lesson
 from ssplain.train.loop import Settings, Step, Trained, balanced_accuracy, train
+from ssplain.train.pupil import Pupil
 
 CLASSES = ("Normal", "Pre-plus", "Plus")
 
@@ -32,24 +32,34 @@ class Stage:
         size: of the parts that are cut out of the images meanwhile, at full resolution; None for
             whole images. Left out for images without planted disease, whose parts have no grade.
         draws: training images drawn between two validations; at most as many as there are.
+        apart: draw only healthy eyes and, where it is known, those with so much disease.
     """
 
     settings: Settings
     size: int | None = None
     draws: int = 1024
+    apart: float = 0.0
 
 
-# Parts of images first, since on a CPU the number of steps is what is short, and a quarter of the
-# area takes a quarter of the time. The network ends in a mean over all places, so it takes images
-# of any size.
+# Clear cases first, then all; parts of images first, since on a CPU the number of steps is what is
+# short, and a quarter of the area takes a quarter of the time. The network ends in a mean over all
+# places, so it takes images of any size.
 STAGES = (
-    Stage(Settings(epochs=12, patience=12, batch_size=16, lr=1e-3, seed=0), size=112, draws=4096),
-    Stage(Settings(epochs=4, patience=4, batch_size=16, lr=3e-4, seed=1), size=112, draws=4096),
-    Stage(Settings(epochs=8, patience=8, batch_size=16, lr=2e-4, seed=2), draws=1536),
-    Stage(Settings(epochs=4, patience=4, batch_size=16, lr=5e-5, seed=3, average=True), draws=1536),
+    Stage(
+        Settings(epochs=2, patience=2, batch_size=16, lr=2e-3, seed=0), 112, draws=2880, apart=1.3
+    ),
+    Stage(
+        Settings(epochs=2, patience=2, batch_size=16, lr=2e-3, seed=1), 112, draws=2880, apart=1.0
+    ),
+    Stage(
+        Settings(epochs=8, patience=8, batch_size=16, lr=1.6e-3, seed=2, falling=True),
+        112,
+        draws=3840,
+    ),
+    Stage(Settings(epochs=8, patience=8, batch_size=12, lr=4e-4, seed=3, falling=True), draws=960),
 )
 # What is left to do for a network that has seen vessels before.
-FURTHER = STAGES[2:]
+FURTHER = STAGES[3:]
 
 
 @dataclass(frozen=True)
@@ -116,7 +126,7 @@ def train_rop(
             images,
             validation,
             stage.settings,
-            draw=lambda labels, generator: class_balanced(labels, generator)[: stage.draws],
+            draw=partial(_draw, stage, None if known is None else known.amounts),
             lesson=Lesson(images[1], known, None if known is None else stage.size),
             score=balanced_accuracy,
             checkpoint=folder / f"stage-{number}.safetensors",
@@ -153,12 +163,18 @@ def judge(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> Verdi
     )
 
 
+def _draw(
+    stage: Stage, amounts: torch.Tensor | None, labels: torch.Tensor, generator: torch.Generator
+) -> torch.Tensor:
+    """The images of an epoch, every class equally often."""
+    drawn = class_balanced(labels, generator)
+    if stage.apart and amounts is not None:
+        drawn = drawn[(labels[drawn] == 0) | (amounts[drawn] >= stage.apart)]
+    return drawn[: stage.draws]
+
+
 def _fresh() -> nn.Module:
-    model = GoogLeNet(len(CLASSES))
-    for module in model.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            module.momentum = 0.03  # averages over some hundred images in spite of small batches
-    return _fast(model)
+    return _fast(Pupil(len(CLASSES)))
 
 
 def _fast(model: nn.Module) -> nn.Module:
