@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,10 +37,9 @@ class Served:
     address: str
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """All tests share one room: sessions are there to keep visitors apart."""
-    room = Room.furnish(grades=tmp_path_factory.mktemp("grades") / "grades.sqlite")
+@contextmanager
+def serving(room: Room) -> Iterator[Served]:
+    """Let a room answer on a free port."""
     app = create(room)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
@@ -51,6 +51,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     server.should_exit = True
     thread.join(30)
     assert not room.sessions.root.exists(), "what users brought must be gone in the end"
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """All tests share one room: sessions are there to keep visitors apart."""
+    grades = tmp_path_factory.mktemp("grades") / "grades.sqlite"
+    with serving(Room.furnish(grades=grades)) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +92,13 @@ class Visit:
 
 @pytest.fixture
 def visit(served: Served, browser: Browser) -> Iterator[Visit]:
+    """A visitor of the common room."""
+    with visiting(served, browser) as visitor:
+        yield visitor
+
+
+@contextmanager
+def visiting(served: Served, browser: Browser) -> Iterator[Visit]:
     """A visitor with an empty browser; no fault may be left in its console."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     context.set_default_timeout(PATIENCE)

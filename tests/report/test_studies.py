@@ -157,6 +157,9 @@ def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
 
 CHROMIUM = shutil.which("chromium")
 LOOK = """<pre id="seen"></pre><script>
+const pictures = [...document.querySelectorAll("img.later")];
+const put = pictures.filter((picture) => !picture.src).length; // not looked at yet
+document.querySelector(".viewer").scrollIntoView();
 const canvas = document.querySelectorAll(".maps canvas")[2];
 const slider = document.querySelector(".viewer input[type=range]");
 const read = () => [...canvas.getContext("2d").getImageData(0, 0, 28, 28).data];
@@ -174,6 +177,8 @@ const wait = setInterval(() => {
   seen.push(visible());
   addEventListener("hashchange", () => {
     seen.push(visible());
+    dispatchEvent(new Event("beforeprint"));
+    seen.push(put, pictures.filter((picture) => picture.src).length);
     document.querySelector("#seen").textContent = JSON.stringify(seen);
   });
   location.hash = "#claim-1";
@@ -199,7 +204,8 @@ def test_a_browser_draws_what_the_figures_show(tmp_path: Path) -> None:
     )
     seen = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout)
     assert seen, done.stderr
-    first, label, second, said, filtered, linked = json.loads(seen[1])
+    first, label, second, said, filtered, linked, later, printed = json.loads(seen[1])
+    assert (later, printed) == (1, 1), "a picture is loaded when it is looked at or printed"
     examples = read_examples(tmp_path / "studies" / "mnist" / "examples.npz")
     image = torch.from_numpy(examples.images[0])[None] / 255
     scores = torch.from_numpy(examples.scores[:1, 1:2])

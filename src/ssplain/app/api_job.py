@@ -5,11 +5,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException
 from fastapi.responses import Response
 
-from ssplain.app import tables
+from ssplain.app import reports, tables
 from ssplain.app.api_images import Here, Mine, quick
 from ssplain.app.job import Job
 from ssplain.explain.result import ARRAYS
 from ssplain.report.reading import ARRAYS as READING
+from ssplain.run.report import job_page
+from ssplain.run.state import open_job
 
 router = APIRouter(prefix="/api/job", dependencies=[quick])
 # what a job may have written for an image, and what it is
@@ -29,6 +31,14 @@ def job_of(room: Here, _: Mine) -> Job:
 
 
 Done = Annotated[Job, Depends(job_of)]
+
+
+@router.get("/report.html")
+def together(job: Done) -> Response:
+    """The whole job, or its first images, as one page."""
+    with open_job(job.folder) as index:
+        content = job_page(index, job.root).encode()
+    return tables.download(content, "text/html; charset=utf-8", "ssplain-report.html")
 
 
 @router.get("/{number}")
@@ -56,6 +66,16 @@ def table(job: Done, number: int) -> Response:
     """What the model says, and how the map did."""
     content = tables.of_result(job.result(number))
     return tables.download(content, "text/csv; charset=utf-8", "ssplain-table.csv")
+
+
+@router.get("/{number}/report.html")
+def report(job: Done, number: int) -> Response:
+    """The result as one page that needs no room and no network."""
+    result, subject = job.result(number), job.subject(number)
+    planes = {result["maps"][0]["title"]: job.map(number)}
+    shown = reports.explained(result, subject.shown.numpy(), subject.inside.numpy(), planes)
+    content = reports.report([shown])
+    return tables.download(content, "text/html; charset=utf-8", "ssplain-report.html")
 
 
 @router.get("/{number}/files/{name}")

@@ -9,8 +9,8 @@ from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
-from ssplain.app import runs, tables
-from ssplain.app.api_images import Here, Mine
+from ssplain.app import reports, runs, tables
+from ssplain.app.api_images import Here, Mine, quick
 from ssplain.app.library import checked
 from ssplain.app.queue import Task
 from ssplain.explain import method
@@ -77,10 +77,20 @@ def recent(session: Mine) -> list[dict[str, Any]]:
     return found
 
 
+@router.get("/report.html", dependencies=[quick])
+def together(session: Mine) -> Response:
+    """The newest results of this session as one page."""
+    folders = [session.folder / "results" / key for key in reversed(session.tasks)]
+    found = [one for folder in folders if (one := reports.of_run(folder)) is not None]
+    content = reports.report(found[: reports.MOST])
+    return tables.download(content, "text/html; charset=utf-8", "ssplain-report.html")
+
+
 @router.get("/{run}")
 def watch(room: Here, session: Mine, run: str) -> dict[str, Any]:
     """How far a run is, and what it has found so far."""
     task = _task(session, run)
+    result = runs.read(session.folder / "results" / run)
     return {
         **task.about,
         "run": run,
@@ -89,7 +99,8 @@ def watch(room: Here, session: Mine, run: str) -> dict[str, Any]:
         "done": task.done,
         "message": task.message,
         "position": room.queue.position(task),
-        "result": runs.read(session.folder / "results" / run),
+        "files": reports.dicom_names(result),
+        "result": result,
     }
 
 
@@ -125,6 +136,21 @@ def table(session: Mine, run: str) -> Response:
     if result is None:
         raise HTTPException(404)
     return tables.download(tables.of_result(result), "text/csv; charset=utf-8", "ssplain-table.csv")
+
+
+@router.get("/{run}/report.html", dependencies=[quick])
+def report(session: Mine, run: str) -> Response:
+    """The result as one page that needs no room and no network."""
+    found = reports.of_run(session.find("results", run))
+    content = reports.report([] if found is None else [found])
+    return tables.download(content, "text/html; charset=utf-8", "ssplain-report.html")
+
+
+@router.get("/{run}/files/{name}", dependencies=[quick])
+def file(session: Mine, run: str, name: str) -> Response:
+    """A map as DICOM, without any patient's name."""
+    content = reports.dicom(session.find("results", run), name)
+    return tables.download(content, "application/dicom", name)
 
 
 def _task(session: Mine, run: str) -> Task:

@@ -70,6 +70,7 @@ class Job:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.root = (folder if folder.is_dir() else folder.parent).resolve()
         with open_job(folder) as index:
             task = index.about("task") or {}
         self.kind = str(task.get("task", ""))
@@ -154,9 +155,8 @@ class Job:
         self._read_at = time.monotonic()
 
     def _home(self, entry: Entry) -> Path:
-        root = (self.folder if self.folder.is_dir() else self.folder.parent).resolve()
-        home = (root / entry.folder).resolve()
-        if not entry.folder or not home.is_relative_to(root):
+        home = (self.root / entry.folder).resolve()
+        if not entry.folder or not home.is_relative_to(self.root):
             raise SSplainError(f"{entry.title} has no result in this job.")
         return home
 
@@ -259,6 +259,7 @@ class Job:
             "size": list(subject.shown.shape),
             "prediction": asdict(said),
             "target": target,
+            "reading": subject.reading,
             "settings": {},
             "explainers": [one["name"]],
             "maps": [one],

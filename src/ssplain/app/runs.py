@@ -91,6 +91,7 @@ def run(
         "size": list(subject.shown.shape),
         "prediction": asdict(prediction),
         "target": target,
+        "reading": subject.reading,
         "settings": dict(order.settings),
         "explainers": list(order.explainers),
         "maps": [],

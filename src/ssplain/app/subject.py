@@ -85,12 +85,7 @@ class Subject:
         """
         if self.frame is None:
             return plane
-        lowest = float(plane[support].min()) if bool(support.any()) else 0.0
-        weight = support[0].float()
-        values = torch.where(support[0], plane[0].float() - lowest, 0.0)
-        above, there = (torch.from_numpy(self.frame.to_image(p)) for p in (values, weight))
-        laid = torch.where(there > 0, above / there.clamp(min=1e-6), 0.0)
-        return (laid + lowest)[None]
+        return self.frame.lay(plane[0], support[0])[None]
 
 
 def layer(subject: Subject, scores: Tensor, kept: Tensor) -> bytes:

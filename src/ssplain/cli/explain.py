@@ -31,9 +31,11 @@ from ssplain.cli.work import (
     Inputs,
     JobFolder,
     Patience,
+    Report,
     Scheduler,
     Shard,
     Workers,
+    check_report,
     work_through,
 )
 
@@ -88,6 +90,7 @@ def explain(
             "--dicom", help="Answer DICOM in DICOM: overlay.dcm and map.dcm in the same study."
         ),
     ] = False,
+    report: Report = None,
     anyway: Anyway = False,
     stable: Stable = False,
     stability: Annotated[
@@ -117,6 +120,7 @@ def explain(
     part = None if shard is None else parse_shard(shard)
     if "://" not in out:
         require_writable(Path(out))
+    check_report(report, out)
     task = Explaining(
         model=model,
         architecture=architecture,
@@ -154,6 +158,7 @@ def explain(
         shard=part,
         index=index,
         show=lambda found: _show(found, task),
+        report=report,
     )
 
 

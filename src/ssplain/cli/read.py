@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssplain.cli.work import Inputs, JobFolder, Workers, work_through
+from ssplain.cli.work import Inputs, JobFolder, Report, Workers, check_report, work_through
 
 if TYPE_CHECKING:
     from ssplain.run.index import Index
@@ -30,6 +30,7 @@ def read(
     model: Annotated[
         str, typer.Option(help="The network that grades: a bundled name or a trained folder.")
     ] = "googlenet-rop",
+    report: Report = None,
     workers: Workers = 1,
 ) -> None:
     """Read eyes: vessels, disc, quadrants, grade, explanation, and how firm all that is.
@@ -43,9 +44,10 @@ def read(
     from ssplain.run.reading import ReadingEyes
 
     require_writable(Path(out))
+    check_report(report, out)
     task = ReadingEyes(model=model, eye=eye)
     try:
-        work_through(task, photos, out, workers=workers, show=_show)
+        work_through(task, photos, out, workers=workers, show=_show, report=report)
     finally:
         _tabulate(Path(out))
 

@@ -35,6 +35,10 @@ EngineKind = Annotated[
     str | None,
     typer.Option(help="Where to compute: here, processes or dask [default: by --workers]."),
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option(help="Write one HTML file of the results, to look at and pass on; no network."),
+]
 Workers = Annotated[int, typer.Option(min=1, help="Local processes.")]
 Scheduler = Annotated[
     str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://head:8786.")
@@ -93,6 +97,7 @@ def work_through(
     engine: str | None = None,
     workers: int = 1,
     show: "Callable[[Index], None] | None" = None,
+    report: Path | None = None,
     **options: Any,  # noqa: ANN401 - as `ssplain.run.job.run` takes them
 ) -> None:
     """Run a job from the command line: progress, summary, exit code.
@@ -107,6 +112,7 @@ def work_through(
         engine: None for processes where there are several workers.
         workers: local processes.
         show: prints what became of few images.
+        report: file for one HTML page of the results.
         options: go to `ssplain.run.job.run`.
     """
     from ssplain.run.job import run
@@ -124,7 +130,7 @@ def work_through(
             stop=stop,
             **options,
         )
-    _end(summary, options.get("index"), stop, show)
+    _end(summary, options.get("index"), stop, show, report)
 
 
 def _end(
@@ -132,6 +138,7 @@ def _end(
     path: Path | None,
     stop: Interrupt,
     show: "Callable[[Index], None] | None",
+    report: Path | None,
 ) -> None:
     from ssplain.run.index import NAME, Index
 
@@ -141,6 +148,8 @@ def _end(
             typer.echo(f"ssplain: {_named(row['path'], row['error'])}", err=True)
         if show is not None and counts.done <= SHOWN:
             show(index)
+        if report is not None:
+            _report(index, Path(summary.root), report)
     total = sum(counts)
     if counts.failed:
         more = f"; the first {TOLD} are named above" if counts.failed > TOLD else ", see above"
@@ -156,6 +165,33 @@ def _end(
         raise typer.Exit(128 + stop.signal)
     if counts.failed:
         raise typer.Exit(3)
+
+
+def _report(index: "Index", root: Path, path: Path) -> None:
+    """Write one page of a job's results."""
+    from ssplain.files import write_whole
+    from ssplain.run.report import job_page
+
+    if not index.counts()["done"]:
+        typer.echo(f"ssplain: no image is done, so {path} is not written.", err=True)
+        return
+    page = job_page(index, root).encode()
+    write_whole(path, page)
+    typer.echo(f"Look at {path} in a browser ({len(page) / 1e6:.1f} MB, needs no network).")
+
+
+def check_report(report: Path | None, out: str) -> None:
+    """Complain early about a report that could not be written in the end."""
+    from ssplain.errors import SSplainError
+
+    if report is None:
+        return
+    if "://" in out:
+        raise SSplainError("--report needs results on this machine; give --out a folder.")
+    if report.is_dir() or not report.absolute().parent.is_dir():
+        raise SSplainError(
+            f"--report {report} cannot be written; give a file name in a folder that is there."
+        )
 
 
 @contextmanager

@@ -89,3 +89,26 @@ class Frame:
         image = np.zeros(self.shape, np.float32)
         image[there] = square[0, 0][here].numpy()
         return image
+
+    def lay(self, plane: Tensor, support: Tensor) -> Tensor:
+        """Bring values of the network's pixels back to the image without mixing in the ground.
+
+        Args:
+            plane: (size, size).
+            support: (size, size) boolean: the pixels that count.
+
+        Returns:
+            (H, W); the lowest value of the support where nothing of it is near.
+
+        Example:
+            >>> frame = Frame.around((30, 40), (14.5, 19.5), 40, 20)
+            >>> support = torch.zeros(20, 20, dtype=torch.bool)
+            >>> support[8] = True
+            >>> laid = frame.lay(torch.where(support, 3.0, -9.0), support)
+            >>> float(laid.min()), float(laid.max())
+            (3.0, 3.0)
+        """
+        lowest = float(plane[support].min()) if bool(support.any()) else 0.0
+        values = torch.where(support, plane.float() - lowest, 0.0)
+        above, there = (torch.from_numpy(self.to_image(p)) for p in (values, support.float()))
+        return torch.where(there > 0, above / there.clamp(min=1e-6), 0.0) + lowest

@@ -54,10 +54,41 @@ def dicom_files(result: Explanation, source: str, page: int | None, model: str) 
     size = (int(original.shape[1]), int(original.shape[2]))
     support = _to_size(result.support[0].float(), size) > 0.5
     scores = _to_size(result.scores[0] * result.support[0], size)
-    header = _with_identifiers(source)
     text = f"{model}: {result.settings.get('explainer', 'explanation')}"
+    return _files(_with_identifiers(source), original, scores, support, text)
+
+
+def nobodys_files(image: Tensor, scores: Tensor, support: Tensor, text: str) -> dict[str, bytes]:
+    """Return `overlay.dcm` and `map.dcm` that name no patient, in a study of their own.
+
+    Args:
+        image: `(C, H, W)`.
+        scores: `(1, H, W)`.
+        support: `(1, H, W)` boolean.
+        text: the description.
+    """
+    from pydicom import Dataset  # noqa: PLC0415 - only with the extra
+    from pydicom.uid import generate_uid  # noqa: PLC0415
+
+    header = Dataset()
+    header.SOPClassUID, header.NumberOfFrames = _CAPTURE, 1
+    header.Rows, header.Columns = int(image.shape[1]), int(image.shape[2])
+    for name in _NEEDED:
+        setattr(header, name, "")
+    for name in ("StudyInstanceUID", "SeriesInstanceUID", "SOPInstanceUID"):
+        setattr(header, name, generate_uid(prefix=None))
+    return _files(header, image, scores, support, text)
+
+
+def _files(
+    header: Any,  # noqa: ANN401 - pydicom has no types
+    image: Tensor,
+    scores: Tensor,
+    support: Tensor,
+    text: str,
+) -> dict[str, bytes]:
     return {
-        "overlay.dcm": _bytes(_capture(header, overlay(original, scores, support), text)),
+        "overlay.dcm": _bytes(_capture(header, overlay(image, scores, support), text)),
         "map.dcm": _bytes(_parametric_map(header, scores[0].float().numpy(), text)),
     }
 

@@ -22,6 +22,27 @@
     });
   }
 
+  // --- pictures are decoded when they are looked at, or printed ------------------------------
+  // (browsers do not put off pictures that lie in the page itself)
+  const later = [...document.querySelectorAll("img.later")];
+  const load = (picture) => {
+    if (!picture.dataset.src) return;
+    picture.src = picture.dataset.src;
+    delete picture.dataset.src;
+  };
+  const near = new IntersectionObserver(
+    (changes) => {
+      for (const change of changes) {
+        if (!change.isIntersecting) continue;
+        load(change.target);
+        near.unobserve(change.target);
+      }
+    },
+    { rootMargin: "600px" },
+  );
+  later.forEach((picture) => near.observe(picture));
+  addEventListener("beforeprint", () => later.forEach(load));
+
   // --- what is folded is printed too ---------------------------------------------------------
   let closed = [];
   addEventListener("beforeprint", () => {
@@ -118,7 +139,12 @@
     slider.addEventListener("input", draw);
     for (const view of views) view.addEventListener("change", draw);
     home.hidden = false;
-    choose();
+    // maps are unpacked when the viewer comes near
+    new IntersectionObserver((changes, watching) => {
+      if (!changes.some((change) => change.isIntersecting)) return;
+      watching.disconnect();
+      choose();
+    }, { rootMargin: "600px" }).observe(home);
   }
 
   document.querySelectorAll(".viewer").forEach(start);

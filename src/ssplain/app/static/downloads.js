@@ -1,29 +1,34 @@
 // What can be taken home.
 import { el } from "./dom.js";
 
-const NAMES = {
-  "overlay.dcm": "Overlay (DICOM)",
-  "map.dcm": "Scores (DICOM parametric map)",
-  "eye.html": "Page of this eye (HTML)",
-  "reading.json": "All numbers of the reading (JSON)",
-};
+const NAMES = { "eye.html": "Page of this eye (HTML)", "reading.json": "All numbers of the reading (JSON)" };
+
+/** What a file is called; DICOM files are numbered as the maps are. */
+function called(name, maps) {
+  const [, kind, at] = /^(overlay|map)(?:-(\d+))?\.dcm$/.exec(name) ?? [];
+  if (!kind) return NAMES[name] ?? name;
+  const map = maps.find((one) => one.file === Number(at ?? 0));
+  return `${map?.title ?? "Map"}: ${kind === "overlay" ? "overlay (DICOM)" : "scores (DICOM parametric map)"}`;
+}
 
 /**
  * The list of files.
  * @param base address of the result
  * @param files names of further files that it has
+ * @param maps of the result
  * @param panes the views
  */
-export function downloads(base, files, panes) {
+export function downloads(base, files, maps, panes) {
   const file = (path, text) => el("li", {}, el("a", { href: `${base}/${path}`, download: true }, text));
   const picture = el("button", { type: "button", class: "link", onclick: () => savePicture(panes()) }, "Picture of the views (PNG)");
   return el(
     "ul",
     { class: "plain" },
+    file("report.html", "Report in one file (HTML, opens without the room)"),
     el("li", {}, picture),
     file("maps.npz", "Arrays (NumPy npz)"),
     file("table.csv", "Checks (CSV)"),
-    files.map((name) => file(`files/${name}`, NAMES[name] ?? name)),
+    files.map((name) => file(`files/${name}`, called(name, maps))),
   );
 }
 

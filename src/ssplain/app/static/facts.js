@@ -148,6 +148,18 @@ export function branchTable(branches, chosen, pick, point) {
   );
 }
 
+/** What is under the pointer: the branch with its numbers, and the rank of the pixel in each map. */
+export function pointed(branch, panes, pixel, count) {
+  const number = (value, digits) => value?.toFixed(digits) ?? "–";
+  const lines = [];
+  if (branch) {
+    lines.push(`Branch ${branch.label}: ${number(branch.width, 1)} px wide, ${number(branch.length, 0)} px long`);
+    lines.push(`tortuosity ${number(branch.tortuosity, 4)} 1/px, curvature ${number(branch.curvature, 3)} 1/px`);
+  }
+  for (const pane of panes) if (pane.layer) lines.push(`${pane.title}: rank ${pane.layer.rank[pixel] + 1} of ${count}`);
+  return lines;
+}
+
 /** What the model says of a part, and of the rest. */
 export function answered(answer, classes, target) {
   const line = (name, values) => {

@@ -74,7 +74,7 @@ function results(recent) {
   return el(
     "section",
     { "aria-label": "Your results" },
-    el("h2", {}, "Your results"),
+    el("h2", {}, "Your results ", el("a", { class: "aside", href: "/api/runs/report.html", download: true }, "all in one report (HTML)")),
     el(
       "ul",
       { class: "gallery" },
@@ -101,7 +101,7 @@ function jobLink(set) {
     "section",
     { "aria-label": set.title },
     el("h2", {}, set.title, " ", el("small", {}, `${set.count} images`)),
-    el("p", {}, el("a", { href: "/worklist/job", "data-go": true }, "Open its worklist")),
+    el("p", {}, el("a", { href: "/worklist/job", "data-go": true }, "Open its worklist"), " · ", el("a", { href: "/api/job/report.html", download: true }, "report in one file (HTML)")),
   );
 }
 

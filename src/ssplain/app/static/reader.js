@@ -48,8 +48,9 @@ export function neighbours(image, sets) {
   const set = sets.find((one) => one.name === source);
   if (!set) return {};
   const index = Number(key);
+  const first = source === "job" ? 1 : 0; // a job numbers its images from 1
   return {
-    last: index > 0 && path(`${source}/${index - 1}`),
-    next: index + 1 < set.count && path(`${source}/${index + 1}`),
+    last: index > first && path(`${source}/${index - 1}`),
+    next: index + 1 < set.count + first && path(`${source}/${index + 1}`),
   };
 }

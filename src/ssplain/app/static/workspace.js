@@ -5,12 +5,14 @@ import { downloads } from "./downloads.js";
 import { el, say } from "./dom.js";
 import { ExplainForm } from "./explainform.js";
 import { Grading } from "./grading.js";
-import { answered, branchTable, course, decision, quality } from "./facts.js";
-import { Layer, Picture, START, grey, packed } from "./paint.js";
+import { course, decision, pointed, quality } from "./facts.js";
+import { Layer, Picture, START, grey } from "./paint.js";
 import { EXPLAINER, eyeFacts, unread } from "./photograph.js";
 import { cross, quadrantTable } from "./quadrants.js";
 import { blind, neighbours } from "./reader.js";
+import { unfit } from "./unfit.js";
 import { Viewer } from "./viewer.js";
+import { WhatIf } from "./whatif.js";
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -40,25 +42,6 @@ export async function workspace(room, go, { image, run }) {
   return page.shown(watched);
 }
 
-/** The model cannot take this image: say why and offer the others. */
-function unfit(room, go, asked, error) {
-  const model = el(
-    "select",
-    { id: "model", onchange: () => go(`/image/${asked.image}?model=${encodeURIComponent(model.value)}`) },
-    el("option", { value: "" }, "choose …"),
-    room.models.map((one) => el("option", { value: one.name }, one.name)),
-  );
-  return {
-    title: "Image",
-    nodes: [
-      el("h1", {}, "This image does not fit"),
-      el("p", { class: "fault", role: "alert" }, error.message),
-      el("div", { class: "field" }, el("label", { for: "model" }, "Try another model"), model),
-      el("p", {}, el("a", { href: "/", "data-go": true }, "Choose another image")),
-    ],
-  };
-}
-
 class Workspace {
   constructor(room, go, known, picture, labels, truth) {
     Object.assign(this, { room, go, known, picture, labels, truth });
@@ -70,19 +53,18 @@ class Workspace {
     this.files = [];
     this.eyeSide = known.reading?.eye ?? "";
     this.gone = false;
-    this.branches = new Set();
-    this.asking = 0;
     this.stage = el("div", { class: "panes" });
     this.tip = el("div", { class: "tip", hidden: true });
     this.side = Object.fromEntries(
-      ["decision", "eye", "checks", "whatif", "branches", "course", "quadrants", "downloads"].map((name) => [name, el("div")]),
+      ["decision", "eye", "checks", "course", "quadrants", "downloads"].map((name) => [name, el("div")]),
     );
     this.viewer = new Viewer(this.stage, picture, room.colours, {
       hover: (at, event) => this.hover(at, event),
-      picked: (x, y) => this.pick(this.labels?.[y * picture.width + x]),
-      stroke: () => this.ask({ mask: packed(this.viewer.region) }),
+      picked: (x, y) => this.whatif.pick(this.labels?.[y * picture.width + x]),
+      stroke: () => this.whatif.painted(),
       curtain: (curtain) => this.show({ curtain }),
     });
+    this.whatif = new WhatIf(known, this.viewer, labels);
     this.controls = new Controls(
       { picture, tables: room.colours, how: this.how, vessels: Boolean(labels), truth: Boolean(truth), drawn: known.photograph ? "vessel" : "drawn" },
       {
@@ -92,7 +74,7 @@ class Workspace {
           this.viewer.brush = size;
           this.tool("paint");
         },
-        clear: () => this.clear(),
+        clear: () => this.whatif.clear(),
         layer: (name, on) => this.layer(name, on),
       },
     );
@@ -127,7 +109,6 @@ class Workspace {
     this.side.decision.replaceChildren(...decision(this.known));
     this.hint();
     this.listEye();
-    this.listBranches();
     if (watched) this.follow(watched.run);
     else if (this.known.stored) this.stored();
     return {
@@ -159,9 +140,9 @@ class Workspace {
         part("Decision", side.decision),
         this.known.reading ? part("The eye", side.eye) : null,
         part("Explain", this.form.form),
-        part("What if?", side.whatif),
+        part("What if?", this.whatif.answer),
         part("How good is the map?", side.checks),
-        this.labels ? part("Branches", side.branches, false) : null,
+        this.labels ? part("Branches", this.whatif.table, false) : null,
         part("Convergence", side.course, false),
         part("Download", side.downloads),
       ),
@@ -177,9 +158,6 @@ class Workspace {
     this.side.checks.replaceChildren(el("p", { class: "note" }, "Comes with the map: whether the decision rests on it, whether it beats a random order, whether it stays under noise."));
     this.side.course.replaceChildren(el("p", { class: "note" }, "Comes with maps of explainers that iterate."));
     this.side.downloads.replaceChildren(el("p", { class: "note" }, "Comes with the first map."));
-    this.side.whatif.replaceChildren(
-      el("p", { class: "note" }, this.labels ? "Pick a branch (K) or paint an area (P) on the image: what would the model say without it, and with only it?" : "Paint an area (P) on the image: what would the model say without it, and with only it?"),
-    );
   }
 
   /** Lay out the views that come before any map. */
@@ -230,6 +208,7 @@ class Workspace {
       }
       if (this.gone || this.run !== run) return;
       this.form.watch(watched);
+      this.files = watched.files;
       if (watched.result) await this.take(watched.result);
       if (!["waiting", "running"].includes(watched.state)) return;
       await pause(150);
@@ -272,6 +251,7 @@ class Workspace {
   facts() {
     const { result, side, viewer } = this;
     const className = result.classes[result.target];
+    this.whatif.target = result.target;
     side.decision.replaceChildren(...decision({ ...this.known, ...result, label: this.known.label }));
     side.checks.replaceChildren(...result.maps.map((one) => quality(one, className, this.run ? undefined : "The job made no checks of this map; Explain makes them here.")));
     const courses = result.maps.map(course).filter(Boolean);
@@ -281,7 +261,7 @@ class Workspace {
       const one = result.maps.find((map) => map.name === pane.name);
       if (one?.checks) pane.judge(one.checks.complaints.length ? "do not rely on this map" : one.checks.order === null ? "one check passed" : "checks passed", one.checks.complaints.length ? "refuse" : "pass");
     }
-    side.downloads.replaceChildren(downloads(this.base, this.files, () => this.viewer.panes));
+    side.downloads.replaceChildren(downloads(this.base, this.files, this.result.maps, () => this.viewer.panes));
     this.listQuadrants();
   }
 
@@ -318,15 +298,8 @@ class Workspace {
     tip.hidden = true;
     if (!inside) return;
     const i = at.y * picture.width + at.x;
-    const lines = [];
     const branch = this.labels?.[i] && this.known.branches.find((one) => one.label === this.labels[i]);
-    if (branch) {
-      lines.push(`Branch ${branch.label}: ${branch.width?.toFixed(1) ?? "–"} px wide, ${branch.length?.toFixed(0) ?? "–"} px long`);
-      lines.push(`tortuosity ${branch.tortuosity?.toFixed(4) ?? "–"} 1/px, curvature ${branch.curvature?.toFixed(3) ?? "–"} 1/px`);
-    }
-    if (picture.inside[i])
-      for (const pane of this.viewer.panes)
-        if (pane.layer) lines.push(`${pane.title}: rank ${pane.layer.rank[i] + 1} of ${picture.count}`);
+    const lines = pointed(branch, picture.inside[i] ? this.viewer.panes : [], i, picture.count);
     if (!lines.length || !event) return;
     tip.replaceChildren(...lines.map((line) => el("div", {}, line)));
     tip.hidden = false;
@@ -334,59 +307,10 @@ class Workspace {
     tip.style.top = `${Math.min(event.clientY + 18, innerHeight - tip.offsetHeight - 8)}px`;
   }
 
-  // --- what if ---------------------------------------------------------------------------------
   tool(name) {
     if (!this.controls.setTool(name)) return;
     this.viewer.tool = name;
     this.stage.dataset.tool = name;
-  }
-
-  pick(label) {
-    if (!label) return;
-    if (!this.branches.delete(label)) this.branches.add(label);
-    this.viewer.mark(this.labels.map((one) => (this.branches.has(one) ? 1 : 0)));
-    this.listBranches();
-    if (this.branches.size) this.ask({ branches: [...this.branches] });
-    else this.clear();
-  }
-
-  clear() {
-    this.asking++;
-    this.branches.clear();
-    this.viewer.mark(new Uint8Array(this.picture.red.length));
-    this.hintOnly();
-    this.listBranches();
-  }
-
-  hintOnly() {
-    const kept = [this.side.checks, this.side.course, this.side.downloads].map((one) => [...one.childNodes]);
-    this.hint();
-    [this.side.checks, this.side.course, this.side.downloads].forEach((one, i) => one.replaceChildren(...kept[i]));
-  }
-
-  async ask(part) {
-    const turn = ++this.asking;
-    if (part.mask) this.branches.clear();
-    try {
-      const answer = await post("/api/ask", { image: this.known.image, model: this.known.model, ...part });
-      if (turn !== this.asking) return; // something else was asked meanwhile
-      const winner = answer.whole.indexOf(Math.max(...answer.whole));
-      const target = this.result?.target ?? winner;
-      this.side.whatif.replaceChildren(...answered(answer, this.known.classes, target));
-    } catch (error) {
-      if (turn === this.asking) this.side.whatif.replaceChildren(el("p", { class: "note" }, error.message));
-    }
-  }
-
-  listBranches() {
-    if (!this.labels) return;
-    const point = (label) => {
-      const chosen = this.branches;
-      this.viewer.mark(this.labels.map((one) => (one && (one === label || chosen.has(one)) ? 1 : 0)));
-    };
-    const place = this.side.branches.querySelector(".scroll")?.scrollTop ?? 0;
-    this.side.branches.replaceChildren(branchTable(this.known.branches, this.branches, (label) => this.pick(label), point));
-    this.side.branches.querySelector(".scroll").scrollTop = place;
   }
 
   grade() {
