@@ -43,7 +43,7 @@ def explained(page: Page, address: str, image: str) -> float:
 
 def slid(page: Page) -> float:
     """Seconds until the slider's new share is drawn; the slowest of ten."""
-    return max(page.evaluate(_SLIDE, 100 + 80 * at) for at in range(10)) / 1000
+    return max(float(page.evaluate(_SLIDE, 100 + 80 * at)) for at in range(10)) / 1000
 
 
 def asked(page: Page, at: int) -> float:

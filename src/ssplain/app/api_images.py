@@ -131,6 +131,7 @@ def look(room: Here, session: Mine, image: Name, model: Model = "") -> dict[str,
     found = None if subject is None else room.tracer(_key(session, looked), subject)
     drawn = subject is not None and not bool((subject.inside == (subject.shown > 0).any(0)).all())
     count = len(said.probabilities) if said else 0
+    planted_in = truth(image)
     return {
         "image": image,
         "title": picture.title,
@@ -146,8 +147,9 @@ def look(room: Here, session: Mine, image: Name, model: Model = "") -> dict[str,
         "stored": subject is not None and subject is picture.subject,
         "prediction": None if said is None else asdict(said),
         "classes": room.classes(looked, count),
+        "outside": _outside(room, looked),
         "branches": found.branches if found else [],
-        "truth": truth(image) is not None,
+        "truth": planted_in is not None and planted_in.shape == _shown(looked).shape[1:],
     }
 
 
@@ -246,6 +248,14 @@ def _under_way(session: Session, image: str) -> str | None:
         if task.about.get("image") == image and task.state in {"waiting", "running"}
     )
     return next(busy, None)
+
+
+def _outside(room: Room, looked: Looked) -> list[str]:
+    """Return why the model may know nothing of an image; of what was read or done, nothing."""
+    subject = looked.subject
+    if subject is None or subject.reading is not None or subject is looked.picture.subject:
+        return []
+    return room.library.outside(looked.model, subject.taken)
 
 
 def _key(session: Session, looked: Looked) -> str:

@@ -149,6 +149,11 @@ class Library:
             raise SSplainError("This picture is black all over; there is nothing to explain.")
         return image
 
+    def outside(self, source: str, image: Tensor) -> list[str]:
+        """Return what sets a fitted image apart from those that the model was trained on."""
+        card = models.card(source) if self.about(source)["size"] is not None else None
+        return [] if card is None else card.faults(image)
+
     def predict(self, source: str, image: Tensor) -> Prediction:
         """Return the model's opinion of a fitted image, and how steady it is."""
         changed = [torch.roll(image, shift, (1, 2)) for shift in _SHIFTS]

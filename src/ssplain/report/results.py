@@ -9,7 +9,7 @@ maps are made coarser until it is not.
 import base64
 import csv
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from typing import Any
@@ -51,8 +51,8 @@ class Explained:
     title: str
     picture: Picture
     inside: NDArray[np.bool_]
-    maps: dict[str, NDArray[np.floating[Any]]]
-    facts: dict[str, str]
+    maps: Mapping[str, NDArray[np.floating[Any]]]
+    facts: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 
 

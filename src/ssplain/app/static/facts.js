@@ -34,6 +34,9 @@ export function decision(known) {
       unsure ? "Uncertain: it may well be wrong. " : "",
       tried ? steadiness(prediction) : "How steady the decision is was not tried in this job.",
     ),
+    known.outside?.length
+      ? el("p", { class: "refuse" }, el("b", {}, "Do not rely on this decision: "), `the image is unlike those that the model was trained on. ${known.outside.map((text) => `${text[0].toUpperCase()}${text.slice(1)}.`).join(" ")}`)
+      : null,
     label !== null && label !== undefined
       ? el("p", {}, "Known to be ", el("b", {}, classes[label] ?? String(label)), label === winner ? "." : el("span", { class: "caution" }, ": the model is wrong here."))
       : null,
