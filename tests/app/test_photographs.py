@@ -15,8 +15,8 @@ from PIL import Image
 from ssplain.app import Room, create
 from ssplain.app.photographs import Photographs
 from ssplain.app.subject import Subject, layer
+from ssplain.fundus.frame import Frame
 from ssplain.reading.eye import Reader
-from ssplain.reading.frame import Frame
 from tests.app.grader import grader
 from tests.fundus.eyes import painted_eye
 

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from ssplain.simulate.disease import draw_disease
 from ssplain.simulate.ground import Ground
 from ssplain.simulate.paint import Painted, Place, grown, paint
 
@@ -35,7 +36,8 @@ def painted_eye(label: int = 0, seed: int = 0, *, disc: bool = True) -> Painted:
     contrast = np.broadcast_to(np.array([0.06, 0.25, 0.2], np.float32), photo.shape)
     ground = Ground(photo, inside, contrast, np.zeros(inside.shape, bool))
     rng = np.random.default_rng(seed)
-    return paint(ground, grown(rng, label, Place(DISC[:2], 2.7, 1)), rng, label)
+    strands = grown(rng, draw_disease(rng, label), Place(DISC[:2], 2.7, 1))
+    return paint(ground, strands, rng)
 
 
 def _unit(noise: NDArray[np.float64]) -> NDArray[np.float64]:

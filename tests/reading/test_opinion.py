@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from ssplain.reading.fit import fit, score
+from ssplain.reading.fit import fit, sample, score
 from ssplain.reading.opinion import GRADES, features, grade_of, read_formula, second_opinion
 from ssplain.reading.stability import changes
 from ssplain.vessels import trace
@@ -29,6 +29,13 @@ def test_more_windings_and_wider_vessels_are_worse() -> None:
     assert calm <= wide
     formula = read_formula()
     assert all(formula[name] > 0 for name in ("tortuosity", "curvature", "calibre"))
+
+
+def test_the_formula_that_comes_along_ranks_eyes_it_was_not_fitted_to() -> None:
+    rows, labels = sample(seed=1603, count=24)
+    found = score(read_formula(), rows, labels)
+    assert found["spearman"] > 0.75
+    assert found["balanced_accuracy"] > 0.6
 
 
 def test_measures_are_in_disc_diameters() -> None:

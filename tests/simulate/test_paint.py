@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
+from ssplain.simulate.disease import draw_disease
 from ssplain.simulate.ground import Ground, clear, dark_lines
 from ssplain.simulate.paint import Place, Strand, choroid, depths, grown, paint
 from tests.fundus.eyes import blank_eye, painted_eye
@@ -44,8 +45,8 @@ def test_the_photograph_changes_where_the_truth_says_and_darkens_green_most() ->
 
 def test_disease_is_planted_and_healthy_trees_have_none() -> None:
     place = Place((240.0, 200.0), 2.7, 1)
-    plus = grown(np.random.default_rng(3), 2, place)
-    normal = grown(np.random.default_rng(3), 0, place)
+    plus = grown(np.random.default_rng(3), draw_disease(np.random.default_rng(4), 2), place)
+    normal = grown(np.random.default_rng(3), draw_disease(np.random.default_rng(4), 0), place)
     assert max(strand.relevance.max() for strand in plus) > 0.5
     assert sum((strand.relevance > 0.2).sum() for strand in normal) == 0
 

@@ -32,7 +32,7 @@ def stripes(epoch: int) -> Iterator[Batch]:
 
 
 def build() -> UNet:
-    return UNet(1, (4, 6), fold=1)
+    return UNet(1, (8, 12))
 
 
 def test_a_network_learns_and_a_stopped_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
@@ -70,28 +70,30 @@ def batch(target: torch.Tensor, weight: torch.Tensor, line: torch.Tensor) -> Bat
 
 
 def test_a_stroke_asks_for_a_vessel_but_not_for_its_width() -> None:
-    none = torch.zeros(1, 1, 40, 40)
-    line = none.clone()
+    none = torch.zeros(1, 2, 40, 40)
+    line = torch.zeros(1, 1, 40, 40)
     line[..., 20, :] = 1
     stroke = torch.ones_like(none)
     stroke[..., 14:27, :] = 0  # nothing is said beside the stroke
 
     def cost(first: int, last: int) -> float:
         logits = torch.full_like(none, -8)
-        logits[..., first:last, :] = 8
+        logits[:, 0, first:last] = 8
         return float(vessel_loss(logits, batch(none, stroke, line)))
 
     missed, thin, wide, elsewhere = (cost(*rows) for rows in ((0, 0), (20, 21), (18, 23), (30, 32)))
     assert thin < 0.01
+    assert cost(22, 23) == pytest.approx(thin, abs=0.01)  # strokes stray from their vessel
+    assert cost(23, 24) == pytest.approx(missed, rel=0.01)
     assert wide == pytest.approx(thin, abs=0.01)
     assert missed > 20 * thin
     assert elsewhere > missed
 
 
 def test_painted_truth_asks_for_the_width_and_doubt_asks_for_little() -> None:
-    truth = torch.zeros(1, 1, 40, 40)
+    truth = torch.zeros(1, 2, 40, 40)
     truth[..., 19:22, :] = 1
-    ones, none = torch.ones_like(truth), torch.zeros_like(truth)
+    ones, none = torch.ones_like(truth), torch.zeros(1, 1, 40, 40)
     right = vessel_loss(16 * truth - 8, batch(truth, ones, none))
     wide = truth.clone()
     wide[..., 17:24, :] = 1
@@ -108,17 +110,22 @@ def test_sheets_say_what_is_known() -> None:
     rng = np.random.default_rng(0)
     stroke, paint = stroke_sheet(eye, rng), painted_sheet(eye, rng)
     assert stroke.line.any()
-    assert not stroke.target.any()
-    assert (stroke.weight[stroke.line] == 0).all()
+    assert not stroke.target[0].any()
+    assert (stroke.weight[0][stroke.line] == 0).all()
+    assert (stroke.target[1][stroke.line]).mean(dtype=np.float32) > 0.8
     assert not paint.line.any()
-    assert paint.target.max() == 1
-    assert (paint.weight[paint.target == 1] == 1).all()
+    vessel, course = paint.target
+    assert vessel.max() == 1
+    assert (paint.weight[:, vessel == 1] == 1).all()
+    assert (course[vessel >= 0.5] == 1).all()
+    assert 1.5 * (vessel >= 0.5).sum() < course.sum(dtype=np.float32)
     for sheet in (stroke, paint):
-        assert sheet.image.shape == (3, *sheet.target.shape)
-        assert (sheet.weight[0] == 0).all()  # the rim of the field is not learned from
+        assert sheet.image.shape == (3, *sheet.line.shape)
+        assert (sheet.weight[:, 0] == 0).all()  # the rim of the field is not learned from
     image, target, weight, line = patches([stroke, paint], 6, 160, rng)
     assert image.shape == (6, 3, 160, 160)
-    assert target.shape == weight.shape == line.shape == (6, 1, 160, 160)
+    assert target.shape == weight.shape == (6, 2, 160, 160)
+    assert line.shape == (6, 1, 160, 160)
 
 
 def test_a_pool_renews_itself_and_repeats() -> None:
@@ -127,7 +134,7 @@ def test_a_pool_renews_itself_and_repeats() -> None:
     def make(index: int) -> object:
         made.append(index)
         plane = np.full((8, 8), index % 5 / 4)
-        return as_sheet(np.repeat(plane[..., None], 3, axis=2), plane, plane + 1, plane > 2)
+        return as_sheet(np.repeat(plane[..., None], 3, axis=2), [plane], [plane + 1], plane > 2)
 
     pool = Pool(make, 0, side=4, size=6, fresh=2, batch=3)  # type: ignore[arg-type]
     first = next(pool.batches(1))

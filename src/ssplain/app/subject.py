@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.errors import SSplainError
+from ssplain.fundus.frame import Frame
 from ssplain.metrics import rank_pixels
-from ssplain.reading.frame import Frame
 
 
 @dataclass(frozen=True, eq=False)

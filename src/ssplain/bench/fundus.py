@@ -11,13 +11,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
+from scipy.stats import spearmanr
 from skimage.morphology import skeletonize
 
 from ssplain.data.hvdropdb import CAMERAS, WITHOUT_DISC, Camera, Eye, eyes
 from ssplain.fundus.disc import find_disc
-from ssplain.fundus.segment import DIAMETER, segment
-from ssplain.simulate.paint import Painted, Place, grown, paint
-from ssplain.train.strokes import prepare
+from ssplain.fundus.segment import segment
+from ssplain.reading.opinion import features
+from ssplain.simulate.disease import CLASSES
+from ssplain.simulate.paint import Painted
+from ssplain.train.paintings import painted_eye
+from ssplain.train.strokes import ground_of
 from ssplain.vessels import trace
 
 _TOLERANCE = 3.0  # pixels at a width of 640
@@ -39,6 +43,7 @@ def vessel_cases(home: Path | None, network: Network = None) -> Iterator[Case]:
         left_out = eyes(home, "vessels", camera, "test")
         yield drawn_vessels(camera, left_out, network)
         yield painted_vessels(camera, left_out, network)
+    yield windings([e for c in CAMERAS for e in eyes(home, "vessels", c, "test")], network)
 
 
 def disc_cases(home: Path | None, network: Network = None) -> Iterator[Case]:
@@ -51,12 +56,13 @@ def disc_cases(home: Path | None, network: Network = None) -> Iterator[Case]:
 def drawn_vessels(camera: Camera, left_out: list[Eye], network: Network = None) -> Case:
     """Compare with vessels drawn by hand, strokes of one width over the larger vessels."""
     scores = [_overlap(eye.mask, segment(eye.photo, network)) for eye in left_out]
-    found, precise, dice = np.array(scores).T
+    found, precise, dice, touched = np.array(scores).T
     return {
         "case": f"vessels drawn on {camera} photographs",
         "photographs": len(left_out),
         "centrelines_found": _rounded(found.mean()),
         "worst": _rounded(found.min()),
+        "centrelines_touched": _rounded(touched.mean()),
         "found_lines_that_were_drawn": _rounded(precise.mean()),
         "dice": _rounded(dice.mean()),
         "each": {eye.name: _rounded(f) for eye, f in zip(left_out, found, strict=True)},
@@ -68,7 +74,7 @@ def painted_vessels(camera: Camera, left_out: list[Eye], network: Network = None
     dice = []
     ratios: list[float] = []
     for number, eye in enumerate(left_out):
-        painted = painted_eye(eye, number)
+        painted = _painted(eye, number)
         soft = segment(painted.photo, network)
         dice.append(_dice(painted.vessels >= 0.5, soft >= 0.5))
         ratios += calibre_ratios(painted, soft)
@@ -80,6 +86,25 @@ def painted_vessels(camera: Camera, left_out: list[Eye], network: Network = None
         "branches": len(ratios),
         "calibre_error_median": _rounded(np.median(np.abs(np.array(ratios or [0]) - 1))),
         "calibre_ratio_median": _rounded(np.median(ratios or [0])),
+    }
+
+
+def windings(left_out: list[Eye], network: Network = None) -> Case:
+    """Whether painted eyes that wind more do so in what is found: ranks of the means, by length."""
+    true, found = [], []
+    for number in range(len(CLASSES) * len(left_out)):
+        painted = _painted(left_out[number // len(CLASSES)], number)
+        true.append(features(trace(painted.vessels), 1.0))
+        found.append(features(trace(segment(painted.photo, network)), 1.0))
+    return {
+        "case": "windings of painted vessels",
+        "photographs": len(true),
+        **{
+            f"spearman_{name}": _rounded(
+                spearmanr([t[name] for t in true], [f[name] for f in found]).statistic
+            )
+            for name in ("curvature", "tortuosity", "calibre")
+        },
     }
 
 
@@ -118,15 +143,10 @@ def no_discs(camera: Camera, left_out: list[Eye], network: Network = None) -> Ca
     }
 
 
-def painted_eye(eye: Eye, number: int) -> Painted:
+def _painted(eye: Eye, number: int) -> Painted:
     """Paint tree number `number` of a series that training never saw into a photograph."""
     rng = np.random.default_rng([_SERIES, number])
-    ready = prepare(eye)
-    height, width = ready.photo.shape[:2]
-    disc = float(rng.uniform(0.35, 0.65) * height), float(rng.uniform(0.2, 0.8) * width)
-    side = 1 if disc[1] < width / 2 else -1
-    strands = grown(rng, number % 3, Place(disc, DIAMETER / 224, side))
-    return paint(ready.ground, strands, rng, number % 3)
+    return painted_eye(ground_of(eye), rng, number % 3)[0]
 
 
 def calibre_ratios(painted: Painted, soft: NDArray[np.float32]) -> list[float]:
@@ -140,16 +160,22 @@ def calibre_ratios(painted: Painted, soft: NDArray[np.float32]) -> list[float]:
     return ratios
 
 
-def _overlap(drawn: NDArray[np.bool_], soft: NDArray[np.float32]) -> tuple[float, float, float]:
-    """Drawn centrelines found, found ones that were drawn, and the Dice overlap with strokes."""
+def _overlap(
+    drawn: NDArray[np.bool_], soft: NDArray[np.float32]
+) -> tuple[float, float, float, float]:
+    """Drawn centrelines found, found ones that were drawn, Dice with strokes, drawn ones touched.
+
+    Found is what lies near a centreline, touched what lies near a vessel, be it its edge.
+    """
     tolerance = _TOLERANCE * drawn.shape[1] / 640
     line: NDArray[Any] = skeletonize(drawn)  # type: ignore[no-untyped-call]
     seen: NDArray[Any] = skeletonize(soft > 0)  # type: ignore[no-untyped-call]
     if not seen.any():
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0
     found = float((distance_transform_edt(~seen)[line] <= tolerance).mean())
     precise = float((distance_transform_edt(~line)[seen] <= tolerance).mean())
-    return found, precise, _dice(drawn, soft >= 0.5)
+    touched = float((distance_transform_edt(soft == 0)[line] <= tolerance).mean())
+    return found, precise, _dice(drawn, soft >= 0.5), touched
 
 
 def _dice(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:

@@ -19,19 +19,16 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
 from ssplain.bench.changes import CHANGES
-from ssplain.bench.fundus import painted_eye
 from ssplain.data import bundled, bundled_truth
-from ssplain.data.hvdropdb import CAMERAS
-from ssplain.data.hvdropdb import eyes as eyes_of
-from ssplain.data.simulated import SERIES, SimulatedROP, fitted, read_mask
+from ssplain.data.simulated import SERIES, SimulatedROP, read_mask
 from ssplain.explain.registry import make
-from ssplain.fundus.segment import segment
 from ssplain.metrics.intervals import paired
 from ssplain.metrics.localisation import localise
 from ssplain.models import load, severity
 from ssplain.simulate.courses import simulate_on_mask
 from ssplain.simulate.eye import SimulatedFundus, simulate
 from ssplain.simulate.report import brightness
+from ssplain.train.paintings import PaintedROP
 from ssplain.train.rop import judge
 from ssplain.vessels import trace
 
@@ -60,7 +57,7 @@ def cases(images: int | None = None, model: str = "googlenet-rop") -> Iterator[C
     yield pairs(network, count // 3)
     yield from real_courses(network, count)
     yield from hand_drawn(network)
-    yield from painted(network)
+    yield from painted(network, min(count, 96))
     yield explained(network, min(images or 100, 100))
 
 
@@ -140,18 +137,16 @@ def hand_drawn(network: nn.Module) -> Iterator[Case]:
     }
 
 
-def painted(network: nn.Module) -> Iterator[Case]:
+def painted(network: nn.Module, count: int) -> Iterator[Case]:
     """How well the network grades trees painted into photographs that training left out."""
     if not any(folder.is_dir() for folder in _data()):
         return
-    left_out = [eye for camera in CAMERAS for eye in eyes_of(None, "vessels", camera, "test")]
-    shown, labels = [], []
-    for number in range(3 * len(left_out)):
-        made = painted_eye(left_out[number // 3], number)
-        shown.append(torch.from_numpy(fitted(torch.from_numpy(segment(made.photo))[None])))
-        labels.append(made.label)
-    yield fresh(network, torch.stack(shown).unsqueeze(1), torch.tensor(labels)) | {
-        "case": "segmented, painted photographs"
+    made = PaintedROP("test", count).examples()
+    yield fresh(network, made.images.float() / 255, made.labels) | {
+        "case": "segmented, painted photographs",
+        "severity_against_amount": _rounded(
+            spearmanr(severity(network, made.images.float() / 255).numpy(), made.amounts).statistic
+        ),
     }
 
 

@@ -22,6 +22,8 @@ from ssplain.simulate.eye import SimulatedFundus, simulate
 SERIES = {"train": 101, "validation": 102, "test": 103}
 MASKS = (".png", ".tif", ".tiff", ".bmp")
 STEPS = 128  # planted disease is stored in steps of 1 / 128
+Plane = NDArray[np.float32]
+Example = tuple[Plane, int, float, Plane]  # image, label, amount of disease, where it is
 _CUT = 0.3  # how much of a shrunk pixel must be vessel
 
 
@@ -131,33 +133,53 @@ class SimulatedROP:
             >>> made.images.shape, made.images.dtype, made.labels
             (torch.Size([3, 1, 224, 224]), torch.uint8, tensor([0, 1, 2]))
         """
-        if keep is not None and keep.exists():
-            with np.load(keep, allow_pickle=False) as stored:
-                if stored["of"].tolist() == self._name:
-                    return Examples(*(torch.from_numpy(stored[name]) for name in Examples._fields))
-        images = np.empty((self.count, 1, SIZE, SIZE), np.uint8)
-        relevance = np.empty_like(images)
-        labels, amounts = np.empty(self.count, np.int64), np.empty(self.count, np.float32)
-        one = partial(_bytes, self)
-        with ProcessPoolExecutor(workers) as pool:
-            made = (
-                pool.map(one, range(self.count), chunksize=16)
-                if workers > 1
-                else map(one, range(self.count))
-            )
-            for i, (image, label, amount, ill) in enumerate(made):
-                images[i, 0], labels[i], amounts[i], relevance[i, 0] = image, label, amount, ill
-                if progress is not None:
-                    progress(i + 1)
-        arrays: dict[str, NDArray[Any]] = {
-            "images": images,
-            "labels": labels,
-            "amounts": amounts,
-            "relevance": relevance,
-        }
-        if keep is not None:
-            write_whole(keep, npz_bytes(arrays | {"of": np.array(self._name)}))
-        return Examples(*(torch.from_numpy(arrays[name]) for name in Examples._fields))
+        one = partial(_example, self)
+        return gathered(one, self.count, self._name, keep, workers=workers, progress=progress)
+
+
+def gathered(
+    one: Callable[[int], Example],
+    count: int,
+    name: list[str],
+    keep: Path | None = None,
+    *,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Examples:
+    """Make examples, or read them from a file.
+
+    Args:
+        one: makes example number i.
+        count: how many.
+        name: says in words which examples these are.
+        keep: an .npz file: read if it holds examples of that name, else written.
+        workers: processes to share the work.
+        progress: called with the number made so far.
+    """
+    if keep is not None and keep.exists():
+        with np.load(keep, allow_pickle=False) as stored:
+            if stored["of"].tolist() == name:
+                return Examples(*(torch.from_numpy(stored[part]) for part in Examples._fields))
+    images = np.empty((count, 1, SIZE, SIZE), np.uint8)
+    relevance = np.empty_like(images)
+    labels, amounts = np.empty(count, np.int64), np.empty(count, np.float32)
+    with ProcessPoolExecutor(workers) as pool:
+        numbers = range(count)
+        made = pool.map(one, numbers, chunksize=16) if workers > 1 else map(one, numbers)
+        for i, (image, label, amount, ill) in enumerate(made):
+            images[i, 0] = np.rint(255 * image)
+            labels[i], amounts[i], relevance[i, 0] = label, amount, in_steps(ill)
+            if progress is not None:
+                progress(i + 1)
+    arrays: dict[str, NDArray[Any]] = {
+        "images": images,
+        "labels": labels,
+        "amounts": amounts,
+        "relevance": relevance,
+    }
+    if keep is not None:
+        write_whole(keep, npz_bytes(arrays | {"of": np.array(name)}))
+    return Examples(*(torch.from_numpy(arrays[part]) for part in Examples._fields))
 
 
 def read_mask(path: Path) -> NDArray[np.float32]:
@@ -213,9 +235,6 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in MASKS)
 
 
-def _bytes(
-    images: SimulatedROP, index: int
-) -> tuple[NDArray[np.uint8], int, float, NDArray[np.uint8]]:
+def _example(images: SimulatedROP, index: int) -> Example:
     fundus = images.truth(index)
-    image = np.rint(255 * fundus.image).astype(np.uint8)
-    return image, fundus.label, fundus.amount, in_steps(fundus.relevance)
+    return fundus.image, fundus.label, fundus.amount, fundus.relevance

@@ -27,7 +27,7 @@ def new_disc_network() -> UNet:
         >>> new_disc_network()(torch.zeros(1, 3, 64, 64)).shape
         torch.Size([1, 1, 64, 64])
     """
-    return UNet(3, _WIDTHS, fold=2)
+    return UNet(3, _WIDTHS)
 
 
 def find_disc(
@@ -43,7 +43,7 @@ def find_disc(
         Row, column and radius in px, or None if no disc is in view or none can be told for sure.
     """
     ready = plate(photo, DISC_DIAMETER)
-    soft = probabilities(network or _network(), ready.tensor(DISC_REACH)) * ready.inside
+    soft = probabilities(network or _network(), ready.tensor(DISC_REACH))[0] * ready.inside
     found = largest_spot(soft)
     if found is None:
         return None

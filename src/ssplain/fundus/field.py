@@ -33,6 +33,11 @@ class Field:
     radius: float
     bounded: bool
 
+    @property
+    def side(self) -> float:
+        """Of the square around it, in px."""
+        return 2 * self.radius if self.bounded else float(max(self.mask.shape))
+
 
 def field(photo: Photo) -> Field:
     """Find the field of view of a photograph, whatever the colour of its surround.

@@ -1,4 +1,8 @@
-"""Vessels of a photograph, by a small U-Net."""
+"""Vessels of a photograph, by a small U-Net.
+
+It gives two maps: the vessels in their width, and the courses along which somebody would draw one.
+The second is there to learn from strokes, and helps the first; only the first is given.
+"""
 
 from functools import cache
 
@@ -15,10 +19,10 @@ from ssplain.models.unet import UNet
 
 DIAMETER = 640.0  # pixels of the field of view at which the network looks
 REACH = 20.0  # pixels over which the lighting is averaged
-WIDTHS = (24, 32, 48, 64)
-_LEAST = 0.3  # below this probability there is no vessel
+WIDTHS = (32, 48, 64, 72, 80)
+_LEAST = 0.1  # below this probability there is no vessel
 _RIM = 3  # pixels of the plate at its edge, where nothing can be said
-_SPECK = 100  # pixels of the plate; smaller parts are noise
+_SPECK = 60  # pixels of the plate; smaller parts are noise
 
 
 def new_network() -> UNet:
@@ -28,7 +32,7 @@ def new_network() -> UNet:
         >>> sum(p.numel() for p in new_network().parameters()) < 1_000_000
         True
     """
-    return UNet(3, WIDTHS, fold=2)
+    return UNet(3, WIDTHS, maps=2)
 
 
 def segment(photo: Photo, network: torch.nn.Module | None = None) -> NDArray[np.float32]:
@@ -45,25 +49,24 @@ def segment(photo: Photo, network: torch.nn.Module | None = None) -> NDArray[np.
     pixels = as_photo(photo)
     ready = plate(pixels, DIAMETER)
     inner = ndimage.binary_erosion(ready.inside, iterations=_RIM)
-    soft = probabilities(network or _network(), ready.tensor(REACH)) * inner
-    soft = cleaned(soft)
+    vessel, _ = probabilities(network or _network(), ready.tensor(REACH)) * inner
+    soft = cleaned(vessel)
     height, width = pixels.shape[:2]
     fine = resized(soft[..., None], (height, width))[..., 0]
     return np.where(fine >= _LEAST / 2, fine, 0) * ready.field.mask
 
 
 def probabilities(network: torch.nn.Module, image: torch.Tensor) -> NDArray[np.float32]:
-    """What a network says of each pixel of an image (C, H, W)."""
+    """What a network says of each pixel of an image (C, H, W), map by map."""
     with torch.inference_mode():
-        soft: NDArray[np.float32] = torch.sigmoid(network(image[None]))[0, 0].numpy()
+        soft: NDArray[np.float32] = torch.sigmoid(network(image[None]))[0].numpy()
     return soft
 
 
-def cleaned(soft: NDArray[np.float32]) -> NDArray[np.float32]:
+def cleaned(vessel: NDArray[np.float32]) -> NDArray[np.float32]:
     """Set to 0 what is no vessel: what is unlikely, and specks."""
-    seen = soft >= _LEAST
-    kept = remove_small_objects(seen, max_size=_SPECK, connectivity=2)
-    return np.where(kept, soft, 0).astype(np.float32)
+    kept = remove_small_objects(vessel >= _LEAST, max_size=_SPECK, connectivity=2)
+    return np.where(kept, vessel, 0).astype(np.float32)
 
 
 @cache

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation, SSplain, preset
+from ssplain.fundus.frame import Frame
 from ssplain.models import ModelCard, card, fold_batch_norm, load
 from ssplain.progress import Progress, portion
-from ssplain.reading.frame import Frame
 from ssplain.reading.image import Picture, Seen, look, open_image
 from ssplain.reading.opinion import DISC, GRADES, Opinion, SecondOpinion, ask, second_opinion
 from ssplain.reading.quadrants import (
@@ -151,8 +151,7 @@ class Reader:
         tell(0, "finding vessels")
         seen = look(image, disc)
         tell(1, "measuring vessels")
-        shape = (seen.vessels.shape[0], seen.vessels.shape[1])
-        frame = Frame.around(shape, seen.centre, seen.side, self.size)
+        frame = self.frame(seen)
         tree = trace(seen.vessels, disc=seen.disc, threshold=0.0)
         if not tree.branches:
             raise SSplainError("No vessels were found; there is nothing to read.")
@@ -198,6 +197,11 @@ class Reader:
             model=self.name,
             frame=frame,
         )
+
+    def frame(self, seen: Seen) -> Frame:
+        """The square that the network looks at."""
+        shape = (seen.vessels.shape[0], seen.vessels.shape[1])
+        return Frame.around(shape, seen.centre, seen.side, self.size)
 
     def _stability(self, seen: Seen, frame: Frame, whole: Opinion) -> Stability:
         blur = frame.side / frame.size / 2  # half a pixel of what the network sees

@@ -44,7 +44,7 @@ def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> See
         vessels=vessels.astype(np.float32),
         disc=find_disc(photo) if disc is None else disc,
         centre=(seen.row, seen.column),
-        side=2 * seen.radius if seen.bounded else float(max(photo.shape[:2])),
+        side=seen.side,
         warnings=tuple(warnings),
         again=_segment,
     )

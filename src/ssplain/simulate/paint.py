@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, map_coordinates, zoom
 
 from ssplain.simulate.anatomy import Array, draw_eye
-from ssplain.simulate.disease import draw_disease, plant
+from ssplain.simulate.disease import Disease, plant
 from ssplain.simulate.ground import Ground, Mask, Pixels
 from ssplain.simulate.tree import calibre, grow_tree
 
-_THINNEST = 1.2  # pixels; what a camera still shows
+_THINNEST = 1.5  # pixels; what a camera still shows
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,6 @@ class Painted:
         strand: (H, W), index of the vessel painted there, -1 off the vessels.
         inside: (H, W), the field of view.
         doubtful: (H, W), dark lines of the ground that nobody drew.
-        label: 0 Normal, 1 Pre-plus, 2 Plus.
     """
 
     photo: Pixels
@@ -70,12 +69,9 @@ class Painted:
     strand: NDArray[np.int32]
     inside: Mask
     doubtful: Mask
-    label: int
 
 
-def paint(
-    ground: Ground, strands: Sequence[Strand], rng: np.random.Generator, label: int = 0
-) -> Painted:
+def paint(ground: Ground, strands: Sequence[Strand], rng: np.random.Generator) -> Painted:
     """Paint vessels into a photograph as its own vessels looked.
 
     Light is absorbed along its way through a round vessel, `exp(-a sqrt(1 - (d/r)^2))`, with the
@@ -127,27 +123,26 @@ def paint(
         strand=np.where(lit, owner[nearest], -1).astype(np.int32),
         inside=ground.inside,
         doubtful=ground.doubtful & ~lit,
-        label=label,
     )
 
 
-def grown(rng: np.random.Generator, label: int, place: Place) -> list[Strand]:
+def grown(rng: np.random.Generator, disease: Disease, place: Place) -> list[Strand]:
     """Grow a tree of simulated vessels with planted disease from a photograph's disc.
 
     Args:
-        rng: everything is drawn from it.
-        label: 0 Normal, 1 Pre-plus or 2 Plus.
+        rng: everything else is drawn from it.
+        disease: what to plant.
         place: where in the photograph.
 
     Example:
-        >>> strands = grown(np.random.default_rng(0), 2, Place((100.0, 80.0), 1.0, 1))
+        >>> rng = np.random.default_rng(0)
+        >>> strands = grown(rng, draw_disease(rng, 2), Place((100.0, 80.0), 1.0, 1))
         >>> len(strands) > 5, bool(np.hypot(*(strands[0].points[0] - (80, 100))) < 12)
         (True, True)
     """
     eye = draw_eye(rng)
     # a photograph shows half of the side branches that a segmentation may
     courses = grow_tree(rng, replace(eye, spacing=2 * eye.spacing))
-    disease = draw_disease(rng, label)
     points, widths, findings = plant(rng, courses, calibre(courses, eye.zoom), disease, eye.zoom)
     slim = rng.uniform(0.4, 0.9)  # infants' vessels are thin; cameras and eyes differ
     return [

@@ -116,7 +116,6 @@ def _padded(image: Pixels, disc: NDArray[Any], view: NDArray[Any]) -> Sheet:
     inside = np.pad(view, pad)
     return as_sheet(
         np.pad(image, (*pad, (0, 0))),
-        np.pad(disc, pad),
-        inside.astype(np.float32),
-        np.zeros(inside.shape, bool),
+        [np.pad(disc, pad)],
+        [inside.astype(np.float32)],
     )

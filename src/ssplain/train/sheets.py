@@ -7,6 +7,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+_FULL = 0.7  # share of patches that are looked for where much is to be found
+_RICH = 0.04  # share of their pixels
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -14,9 +17,9 @@ class Sheet:
 
     Attributes:
         image: (3, H, W) float16, the network's input.
-        target: (H, W) float16, how far each pixel is vessel.
-        weight: (H, W) float16, how much that counts; 0 where it is not known.
-        line: (H, W), centrelines along which a vessel has to be found.
+        target: (maps, H, W) float16, what each map should say of each pixel.
+        weight: (maps, H, W) float16, how much that counts; 0 where it is not known.
+        line: (H, W), lines along which a vessel has to be found.
     """
 
     image: NDArray[np.float16]
@@ -63,17 +66,17 @@ class Pool:
 
 def as_sheet(
     image: NDArray[np.floating],
-    target: NDArray[np.floating],
-    weight: NDArray[np.floating],
-    line: NDArray[np.bool_],
+    target: Sequence[NDArray[np.floating]],
+    weight: Sequence[NDArray[np.floating]],
+    line: NDArray[np.bool_] | None = None,
 ) -> Sheet:
-    """Pack what is to be learned from one photograph (H, W, 3)."""
+    """Pack what is to be learned from one photograph (H, W, 3), map by map."""
     half = np.float16
     return Sheet(
         np.ascontiguousarray(image.transpose(2, 0, 1)).astype(half),
-        target.astype(half),
-        weight.astype(half),
-        line,
+        np.stack(target).astype(half),
+        np.stack(weight).astype(half),
+        np.zeros(image.shape[:2], bool) if line is None else line,
     )
 
 
@@ -86,16 +89,18 @@ def patches(
 
 
 def _patch(page: Sheet, side: int, rng: np.random.Generator) -> list[NDArray[np.float16]]:
-    height, width = page.target.shape
-    for _ in range(4):  # rather where there is something to learn
+    height, width = page.line.shape
+    full = rng.random() < _FULL
+    for _ in range(6):  # rather where there is something to learn
         row, column = rng.integers(height - side + 1), rng.integers(width - side + 1)
         window = np.s_[..., row : row + side, column : column + side]
-        if page.weight[window].mean() > 0.6:
+        seen = page.weight[window][-1].mean(dtype=np.float32) > 0.6
+        if seen and (not full or page.target[window][-1].mean(dtype=np.float32) > _RICH):
             break
     planes = (
         page.image[window],
-        page.target[window][None],
-        page.weight[window][None],
+        page.target[window],
+        page.weight[window],
         page.line[window][None],
     )
     turns, mirrored = int(rng.integers(4)), rng.random() < 0.5

@@ -1,7 +1,8 @@
 """What the vessel network learns from: photographs with strokes, and with painted trees.
 
 Strokes say where vessels run, not how wide they are, and a fine vessel that nobody drew is not a
-false one. Painted trees say exactly how wide and how wound. A sheet holds either in one form.
+false one. Painted trees say exactly how wide and how wound. A sheet holds either in one form, for
+two maps: the vessels in their true width, and their courses, bands as wide as a stroke.
 """
 
 from collections.abc import Sequence
@@ -10,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
+from skimage.morphology import skeletonize
 
 from ssplain.data.hvdropdb import PALE, Eye
 from ssplain.fundus.photo import flat, resized
-from ssplain.fundus.plate import plate
+from ssplain.fundus.plate import Plate, plate
 from ssplain.fundus.segment import DIAMETER, REACH
+from ssplain.simulate.disease import draw_disease
 from ssplain.simulate.ground import Ground, clear, dark_lines
 from ssplain.simulate.paint import Place, choroid, grown, paint
 from ssplain.train.sheets import Sheet, as_sheet
@@ -24,6 +27,8 @@ from ssplain.train.wear import worn
 _DOUBT = 0.12  # weight of dark lines that nobody drew
 _ASTRAY = 3  # pixels beside a stroke in which its vessel may lie
 _ASIDE = 5  # pixels beside a stroke in which nothing is said
+_BAND = 3.5  # half the width of a course
+_VAGUE = 2.5  # pixels beside a course in which nothing is said
 
 
 @dataclass(frozen=True)
@@ -47,12 +52,21 @@ class Prepared:
 
 def prepare(eye: Eye) -> Prepared:
     """Bring an eye to the network's scale and clear it of its vessels."""
-    ready = plate(eye.photo, DIAMETER)
-    size = ready.inside.shape
-    strokes = resized(eye.mask.astype(np.float32)[..., None], size)[..., 0] > 0.5
+    ready, strokes = _at_scale(eye)
     line = snapped(strokes & ready.inside, dark_lines(ready.photo, ready.inside), _ASTRAY)
     ground = clear(ready.photo, strokes, ready.inside)
     return Prepared(eye.name, ready.photo, strokes, line, ground)
+
+
+def ground_of(eye: Eye) -> Ground:
+    """Bring an eye to the network's scale and clear it of its vessels, no more."""
+    ready, strokes = _at_scale(eye)
+    return clear(ready.photo, strokes, ready.inside)
+
+
+def _at_scale(eye: Eye) -> tuple[Plate, NDArray[np.bool_]]:
+    ready = plate(eye.photo, DIAMETER)
+    return ready, _nearest(eye.mask, (ready.inside.shape[0], ready.inside.shape[1]))
 
 
 def sheet(eyes: Sequence[Prepared], seed: int, index: int) -> Sheet:
@@ -72,11 +86,14 @@ def painted_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) -
     disc = float(rng.uniform(0.2, 0.8) * height), float(rng.uniform(0.1, 0.9) * width)
     pixels = scale * DIAMETER / 224 * rng.uniform(0.7, 1.15)
     side = 1 if rng.random() < 0.5 else -1
-    strands = grown(rng, int(rng.integers(3)), Place(disc, pixels, side))
+    disease = draw_disease(rng, int(rng.integers(3)))
+    strands = grown(rng, disease, Place(disc, pixels, side))
     painted = paint(ground, strands, rng)
     weight = np.where(ground.doubtful & (painted.vessels == 0), _doubt(eye), 1) * ground.inside
     image = flat(worn(painted.photo, rng), ground.inside, REACH)
-    return as_sheet(image, painted.vessels, weight, np.zeros(size, bool))
+    away = ndimage.distance_transform_edt(painted.vessels < 0.5)
+    course, sure = _course(away, _BAND - 1)
+    return as_sheet(image, (painted.vessels, course), (weight, weight * sure))
 
 
 def stroke_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) -> Sheet:
@@ -88,9 +105,20 @@ def stroke_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) ->
     line = _moved(eye.line, scale, size)
     beside = ndimage.distance_transform_edt(~(strokes | line)) <= _ASIDE * scale
     doubtful = _nearest(eye.ground.doubtful, size)
-    weight = np.where(doubtful, _doubt(eye), 1) * (inside & ~beside)
+    weight = np.where(doubtful, _doubt(eye), 1) * inside
+    middle = skeletonize(strokes)  # type: ignore[no-untyped-call]
+    course, sure = _course(ndimage.distance_transform_edt(~middle), _BAND)
+    weights = weight * ~beside, np.where(course, 1, weight) * (sure & inside)
     image = flat(worn(photo, rng), inside, REACH)
-    return as_sheet(image, np.zeros(size), weight, line & inside)
+    return as_sheet(image, (np.zeros(size), course), weights, line & inside)
+
+
+def _course(
+    away: NDArray[np.floating], reach: float
+) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
+    """A band around vessels, and where there is no doubt whether a pixel belongs to it."""
+    course = away <= reach
+    return course.astype(np.float32), course | (away > reach + _VAGUE)
 
 
 def _doubt(eye: Prepared) -> float:

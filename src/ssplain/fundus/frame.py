@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from ssplain.fundus.field import Field
+
 Plane = NDArray[np.float32]
 
 
@@ -41,6 +43,17 @@ class Frame:
         whole = max(1, round(side))
         top, left = (round(middle - (whole - 1) / 2) for middle in centre)
         return Frame(shape, top, left, whole, size)
+
+    @staticmethod
+    def of_field(view: Field, size: int) -> "Frame":
+        """The square around a field of view; around the whole frame if the eye fills that.
+
+        >>> from ssplain.fundus.field import field
+        >>> Frame.of_field(field(np.full((300, 400, 3), 0.5)), 224).side
+        400
+        """
+        height, width = view.mask.shape
+        return Frame.around((height, width), (view.row, view.column), view.side, size)
 
     @property
     def _overlap(self) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
