@@ -56,7 +56,7 @@ def test_a_model_and_its_card_are_written(data: Path, tmp_path: Path) -> None:
         rows[label, 0, 2 * label + 4] = 1
     right = (load(out)(rows).argmax(1) == torch.arange(10)).double().mean().item()
     assert card["accuracy"] == right > 0.5
-    assert f"{right:.2%} of 50 test images right" in result.stdout
+    assert f"{right:.1%} of 50 (95 % interval" in result.stdout
     assert not result.stderr  # no bar in a pipe
     with pytest.raises(SSplainError, match="already holds a trained model"):
         call("mnist", "--data", data, "--out", out)
@@ -90,6 +90,25 @@ def test_mistakes_are_told_before_anything_is_written(data: Path, tmp_path: Path
     assert not out.exists()
 
 
+@pytest.mark.parametrize("dataset", ["mnist", "rop", "vessels", "disc"])
+def test_a_mistyped_folder_leaves_nothing_behind(tmp_path: Path, dataset: str) -> None:
+    out = tmp_path / "new" / "out"
+    with pytest.raises(SSplainError, match=r"mistyped|Found no"):
+        call(dataset, "--data", tmp_path / "mistyped", "--out", out)
+    assert not (tmp_path / "new").exists()
+    # and what was there stays
+    (tmp_path / "old").mkdir()
+    with pytest.raises(SSplainError, match=r"mistyped|Found no"):
+        call(dataset, "--data", tmp_path / "mistyped", "--out", tmp_path / "old")
+    assert list(tmp_path.iterdir()) == [tmp_path / "old"]
+
+
+def test_mistyped_trees_leave_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(SSplainError, match="mistyped"):
+        call("rop", "--trees", tmp_path / "mistyped", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_googlenet_is_trained_on_a_folder_of_own_images(tmp_path: Path) -> None:
     """One epoch of each stage: what comes out is a model with its card, if not yet a good one."""
@@ -111,6 +130,7 @@ def test_googlenet_is_trained_on_a_folder_of_own_images(tmp_path: Path) -> None:
         list(CLASSES),
     )
     assert "images of 12 infants" in card["note"]
+    assert "95 % interval" in card["note"]
     assert (out / "roc.png").read_bytes()[1:4] == b"PNG"
     assert load(out)(torch.zeros(1, 1, 224, 224)).shape == (1, 3)
     with pytest.raises(SSplainError, match="already holds a trained model"):

@@ -108,7 +108,7 @@ def test_a_verdict_reads_bytes_as_unit_floats() -> None:
     assert seen[0].max() == 1
     assert verdict.recalls == (1.0, 1.0, 1.0)
     assert str(verdict).splitlines()[0].split()[0] == CLASSES[0]
-    assert str(verdict).endswith("balanced accuracy 100.0%")
+    assert "balanced accuracy 100.0% of 3 (95 % interval" in str(verdict)
 
 
 def test_clear_cases_are_healthy_or_have_much_disease() -> None:

@@ -170,6 +170,10 @@ def _show(index: "Index", task: "Explaining") -> None:
     rows = list(index.rows("status = 'done'"))
     if rows:
         table(rows, task.classes)
+    for row in rows:
+        remark = json.loads(row["measures"]).get("remark")
+        if remark:
+            typer.echo(f"ssplain: {row['given']}: {remark}.", err=True)
     _warn_of_turning(rows, task)
     resized = sum('"resized": true' in row["measures"] for row in rows)
     if resized and card is not None:

@@ -160,8 +160,11 @@ def card_of(model: str) -> "ModelCard | None":
 def read_fitting(path: Path, card: "ModelCard | None") -> "Tensor":
     """Read an image and bring it to the size that the model's card names."""
     from ssplain.data import read_image, resize
+    from ssplain.data.remarks import unused_bits
 
     image = read_image(path)
+    for remark in filter(None, (unused_bits(image, path), _hazy(image))):
+        typer.echo(f"ssplain: {path}: {remark}.", err=True)
     if card is None:
         return image
     if len(image) != 1 and card.channels == 1:
@@ -171,6 +174,17 @@ def read_fitting(path: Path, card: "ModelCard | None") -> "Tensor":
     if tuple(image.shape[1:]) != card.size:
         typer.echo(f"ssplain: {path} is resized to {card.size[0]}x{card.size[1]}.", err=True)
     return resize(image, card.size)
+
+
+def _hazy(image: "Tensor") -> str | None:
+    from ssplain.data.remarks import HAZY, haze
+
+    if (share := haze(image)) < HAZY:
+        return None
+    return (
+        f"{share:.0%} of its pixels that are not black are all but black, as JPEG leaves them, and "
+        "count as its support; save it without loss, its ground black"
+    )
 
 
 def read_or_refuse(

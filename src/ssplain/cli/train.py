@@ -1,7 +1,7 @@
 """`ssplain train`: train a network on a data set and write its weights and model card."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -77,9 +77,8 @@ def train(
     elif dataset in {"vessels", "disc"}:
         from ssplain.cli.train_pixels import train_pixels
 
-        train_pixels(
-            dataset, data, out, epochs=epochs, seed=seed, checkpoint=_prepare(out, resume=resume)
-        )
+        with _prepared(out, resume=resume) as checkpoint:
+            train_pixels(dataset, data, out, epochs=epochs, seed=seed, checkpoint=checkpoint)
     else:
         _train_lenet(dataset, data, out, epochs=epochs or 50, seed=seed, resume=resume)
 
@@ -91,17 +90,19 @@ def _train_lenet(
     from ssplain.models import LeNet5, ModelCard, save
     from ssplain.models.domain import Domain
     from ssplain.train.draws import hold_out
-    from ssplain.train.loop import Settings, accuracy, predict
+    from ssplain.train.loop import Settings, predict
     from ssplain.train.loop import train as fit
+    from ssplain.train.share import said, share_range
 
     images, labels = load(dataset, data, "train")
     test_images, test_labels = load(dataset, data, "test")
     learned, held_out = hold_out((images.unsqueeze(1), labels), VALIDATION, seed)
-    checkpoint = _prepare(out, resume=resume)
     settings = Settings(epochs=epochs, seed=seed)
-    with _bar(epochs) as progress:
+    with _prepared(out, resume=resume) as checkpoint, _bar(epochs) as progress:
         trained = fit(LeNet5, learned, held_out, settings, checkpoint=checkpoint, progress=progress)
-    reached = accuracy(predict(trained.model, test_images.unsqueeze(1)), test_labels)
+    right = predict(trained.model, test_images.unsqueeze(1)).argmax(1) == test_labels
+    reached, total = float(right.double().mean()), len(test_labels)
+    found = said(reached, share_range(int(right.sum()), total), total)
     card = ModelCard(
         name=f"lenet5-{dataset}",
         architecture="lenet5",
@@ -117,13 +118,12 @@ def _train_lenet(
             f"Trained on {len(learned[1])} images with Adam (lr {settings.lr:g}, weight decay "
             f"{settings.weight_decay:g}, batches of {settings.batch_size}). Epoch "
             f"{trained.best.number} of {len(trained.history)} was kept: {trained.best.score:.2%} "
-            f"of {len(held_out[1])} held-out training images right. Accuracy is on all "
-            f"{len(test_labels)} test images."
+            f"of {len(held_out[1])} held-out training images right. Accuracy: {found} test images."
         ),
     )
     save(trained.model, card, out)
     checkpoint.unlink()
-    typer.echo(f"{card.name}: {reached:.2%} of {len(test_labels)} test images right. {card.note}")
+    typer.echo(f"{card.name}: {found} test images right. {card.note}")
     typer.echo(f"Written to {out}")
 
 
@@ -149,12 +149,6 @@ def _train_rop(
     before = None if start is None else load(start)
     if before is not None and not isinstance(before, GoogLeNet):
         raise SSplainError(f"--start {start} is no GoogLeNet; give the name or folder of one.")
-    work = _prepare(out, resume=resume).parent / "work"
-    work.mkdir(exist_ok=True)
-    simulated = data is None or str(data) == "simulated"
-    images, known, origin, refused = (
-        _simulated(work, trees) if simulated or data is None else _own_images(data, trees, seed)
-    )
     stages = [
         dataclasses.replace(
             stage,
@@ -167,7 +161,14 @@ def _train_rop(
         )
         for i, stage in enumerate(STAGES if before is None else FURTHER)
     ]
-    with _bar(sum(stage.settings.epochs for stage in stages)) as progress:
+    total = sum(stage.settings.epochs for stage in stages)
+    with _prepared(out, resume=resume) as checkpoint, _bar(total) as progress:
+        work = checkpoint.parent / "work"
+        work.mkdir(exist_ok=True)
+        own = None if data is None or str(data) == "simulated" else data
+        images, known, origin, refused = (
+            _simulated(work, trees) if own is None else _own_images(own, trees, seed)
+        )
 
         def show(stage: int, step: "Step") -> None:
             done = sum(earlier.settings.epochs for earlier in stages[: stage - 1])
@@ -216,8 +217,12 @@ def _own_images(
     return images, None, f"images of {len(set(found.infants))} infants", len(found.refused)
 
 
-def _prepare(out: Path, *, resume: bool) -> Path:
-    """Make the folder and return its checkpoint's path, refusing to write over another run."""
+@contextmanager
+def _prepared(out: Path, *, resume: bool) -> Iterator[Path]:
+    """Make the folder and give its checkpoint's path, refusing to write over another run.
+
+    If it comes to nothing, such as for a mistyped --data, the folders that were made go again.
+    """
     checkpoint = out / "checkpoint.safetensors"
     if (out / "card.json").exists():
         raise SSplainError(f"{out} already holds a trained model; give another folder with --out.")
@@ -226,13 +231,19 @@ def _prepare(out: Path, *, resume: bool) -> Path:
             f"{out} holds a run that was stopped; go on with it by --resume, or give another "
             "folder with --out."
         )
+    made = [folder for folder in (out / "work", out, *out.parents) if not folder.exists()]
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SSplainError(
             f"The folder {out} cannot be made ({error.strerror}); give another with --out."
         ) from error
-    return checkpoint
+    try:
+        yield checkpoint
+    finally:
+        for folder in made:
+            with suppress(OSError):  # it holds something, or was never made
+                folder.rmdir()
 
 
 @contextmanager

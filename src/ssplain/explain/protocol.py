@@ -12,8 +12,10 @@ from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
+from ssplain.explain.notices import notice_empty, notice_scale
 from ssplain.explain.targets import Target, resolve_target
 from ssplain.models.adapter import Classifier
+from ssplain.models.batching import as_batch
 from ssplain.models.company import in_fitting_company
 from ssplain.models.context import Fill, Images, as_tensor
 from ssplain.models.door import Door, ModelOptions, OpenModel
@@ -297,6 +299,7 @@ class Attributor(ABC):
             found = self.maps(question) if kind == "scores" else self.masks(question)
             channels = images.shape[-3] if images.dim() > 2 else 1
             maps = over_channels(found, over, channels).detach().to(images.device)
+            notice_empty(maps, type(self).__name__)
         # a tuple for a tuple, as Captum has it; the type tells what nearly all callers get
         return (maps,) if isinstance(inputs, tuple) else maps  # type: ignore[return-value]
 
@@ -311,6 +314,7 @@ class Attributor(ABC):
         arguments: object = None,
     ) -> Iterator[Question]:
         """Open the question of these images; the model is frozen until it is closed."""
+        notice_scale(as_batch(inputs), getattr(self, "support", None))
         with self.door.open(inputs, fill=fill, arguments=arguments) as found:
             opened, batching = in_fitting_company(found) if self.follows_bits else (found, "")
             chosen, weights = resolve_target(target, opened.probabilities)

@@ -59,10 +59,16 @@ class ModelCard:
         """Return what sets an image, of the model's size, apart from its training images."""
         return [] if self.domain is None else Domain.read(self.domain).faults(image)
 
-    def require_inside(self, image: Tensor, what: object) -> None:
-        """Complain about an image that is not of the kind that the model was trained on."""
+    def require_inside(self, image: Tensor, what: object, remark: str | None = None) -> None:
+        """Complain about an image that is not of the kind that the model was trained on.
+
+        Args:
+            image: `(C, H, W)`.
+            what: its name.
+            remark: what else is known to be odd about it.
+        """
         if self.domain is not None:
-            Domain.read(self.domain).require(image, what, self.name)
+            Domain.read(self.domain).require(image, what, self.name, remark)
 
     @staticmethod
     def read(folder: Path) -> "ModelCard":

@@ -86,10 +86,11 @@ class Domain:
             )
         return [fault.replace("%", " %") for fault in told]
 
-    def require(self, image: Tensor, what: object, model: str) -> None:
+    def require(self, image: Tensor, what: object, model: str, remark: str | None = None) -> None:
         """Complain about an image that lies outside."""
         faults = self.faults(image)
         if faults:
+            faults += [remark] if remark else []
             raise SSplainError(
                 f"{what} is not the kind of image that {model} knows: {'; '.join(faults)}. What it "
                 "says would mean nothing; with --anyway it is explained nevertheless."

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ssplain.data import read_any, resize, size_of
 from ssplain.data.kind import refuse_photograph
+from ssplain.data.remarks import HAZY, haze, is_jpeg, unused_bits
 from ssplain.errors import SSplainError
 from ssplain.explain import PRESETS, Explanation, SSplain, Stability, measure_stability, preset
 from ssplain.explain.inputs import find_support, start_mask
@@ -133,34 +134,60 @@ class Explaining:
         return chosen | {"stable": self.stable}
 
 
+class Picture(NamedTuple):
+    """An image as the model takes it, and what was done to it or is odd about it.
+
+    Attributes:
+        image: `(C, H, W)`.
+        resized: whether its size was changed.
+        hazy: whether its support is found by Otsu's threshold, since JPEG has left a haze.
+        remark: a sentence for the user.
+    """
+
+    image: Tensor
+    resized: bool
+    hazy: bool
+    remark: str
+
+
 class ExplainingWorker:
     """The model of a task, loaded, and its explainer."""
 
     def __init__(self, task: Explaining) -> None:
         self.task, self.card = task, task.card
-        network, output, kind = task.head.on(
+        self.network, self.output, self.output_kind = task.head.on(
             fold_batch_norm(load(task.model, task.architecture)),
             task.output,
             task.output_kind,  # type: ignore[arg-type]  # checked by SSplain
         )
-        self.explainer = SSplain(
-            network,
-            **task.settings(),
-            tolerance=task.tolerance,
-            output=output,
-            output_kind=kind,
-            batch_size=task.batch_size,
-            seed=task.seed,
-        )
+        self.explainer = self._explainer()
         # what SSplain would say of each image in turn is said now
         dot = torch.ones(1, 1, 1, 1)
         support = self.explainer.support
         inside = find_support(dot, None if support == "otsu" else support)
         start_mask(dot, inside, self.explainer.start)
 
-    def read(self, item: Item) -> tuple[Tensor, bool]:
-        """Return the image as the model takes it, and whether its size was changed."""
+    def _explainer(self, **own: Any) -> SSplain:  # noqa: ANN401 - settings of SSplain
+        task = self.task
+        return SSplain(
+            self.network,
+            **task.settings() | own,
+            tolerance=task.tolerance,
+            output=self.output,
+            output_kind=self.output_kind,
+            batch_size=task.batch_size,
+            seed=task.seed,
+        )
+
+    @cached_property
+    def through_haze(self) -> SSplain:
+        """The same explainer for images on which JPEG has left a haze."""
+        return self._explainer(support="otsu")
+
+    def read(self, item: Item) -> Picture:
+        """Return the image as the model takes it."""
         image = read_any(item.path, item.page)
+        bits = unused_bits(image, item.path)
         if self.card is not None:
             if len(image) != 1 and self.card.channels == 1:
                 if self.card.dataset == "rop":
@@ -171,45 +198,62 @@ class ExplainingWorker:
                 )
             fitted = resize(image, self.card.size)
             if not self.task.anyway:
-                self.card.require_inside(fitted, item.given)
+                self.card.require_inside(fitted, item.given, bits)
         else:
             fitted = image
-        find_support(as_batch(fitted), self.explainer.support)
-        return fitted, fitted.shape != image.shape
+        hazy, told = self._haze(image, item)
+        find_support(as_batch(fitted), "otsu" if hazy else self.explainer.support)
+        remark = "; ".join(filter(None, (told, bits)))
+        return Picture(fitted, fitted.shape != image.shape, hazy, remark)
 
-    def check(self, item: Item, value: tuple[Tensor, bool]) -> None:
+    def _haze(self, image: Tensor, item: Item) -> tuple[bool, str]:
+        """Say whether an image is seen through haze, and what to tell of it."""
+        if (
+            self.task.support is not None
+            or self.explainer.support != "nonzero"
+            or (share := haze(image)) < HAZY
+        ):
+            return False, ""
+        found = f"{share:.0%} of its pixels that are not black are all but black"
+        if is_jpeg(item.path):
+            return True, f"{found}, as JPEG leaves them; its support is found by Otsu's threshold"
+        return False, f"{found} and count as its support; if that is noise, give --support otsu"
+
+    def check(self, item: Item, value: Picture) -> None:
         """Complain about a target or an output that the model does not have."""
-        with self.explainer.ask(value[0], self._targets([item])):
+        with self.explainer.ask(value.image, self._targets([item])):
             pass
 
-    def work(self, items: Sequence[Item], inputs: Sequence[tuple[Tensor, bool]]) -> list[Result]:
-        """Explain images; those of one shape are one batch."""
+    def work(self, items: Sequence[Item], inputs: Sequence[Picture]) -> list[Result]:
+        """Explain images; those of one shape, with the same kind of support, are one batch."""
+
+        def alike(i: int) -> tuple[object, ...]:
+            return (*inputs[i].image.shape, inputs[i].hazy)
+
         found: dict[int, Result] = {}
-        order = sorted(range(len(items)), key=lambda i: tuple(inputs[i][0].shape))
-        for _, rows in groupby(order, key=lambda i: tuple(inputs[i][0].shape)):
+        for _, rows in groupby(sorted(range(len(items)), key=alike), key=alike):  # type: ignore[arg-type]
             some = list(rows)
             results = self._explain([items[i] for i in some], [inputs[i] for i in some])
             found |= dict(zip(some, results, strict=True))
         return [found[i] for i in range(len(items))]
 
-    def _explain(
-        self, items: Sequence[Item], inputs: Sequence[tuple[Tensor, bool]]
-    ) -> list[Result]:
-        images = torch.stack([image for image, _ in inputs])
-        result = self.explainer.explain(images, self._targets(items))
+    def _explain(self, items: Sequence[Item], inputs: Sequence[Picture]) -> list[Result]:
+        explainer = self.through_haze if inputs[0].hazy else self.explainer
+        images = torch.stack([one.image for one in inputs])
+        result = explainer.explain(images, self._targets(items))
         kept = kept_and_removed(
-            self.explainer.classifier.model,
+            explainer.classifier.model,
             result,
-            output=self.explainer.classifier.output,
-            output_kind=self.explainer.classifier.output_kind,
-            fill=self.explainer.door.fill,
+            output=explainer.classifier.output,
+            output_kind=explainer.classifier.output_kind,
+            fill=explainer.door.fill,
         )
         only, without, share = (t.tolist() for t in (kept.only, kept.without, result.kept_share))
         shared = result.manifest() | {"model": self.task.model}
         hashes, shape = shared["images"], shared["shape"]
         opinions, targets = result.probabilities.tolist(), result.target.tolist()
         predictions = result.prediction.tolist()
-        stability = self._stability(items, result)
+        stability = self._stability(explainer, items, result)
         return [
             Result(
                 numbers={
@@ -220,7 +264,8 @@ class ExplainingWorker:
                     "probability_only_mask": only[i],
                     "probability_without_mask": without[i],
                     "kept_share": share[i],
-                    "resized": inputs[i][1],
+                    "resized": inputs[i].resized,
+                    **({"remark": inputs[i].remark} if inputs[i].remark else {}),
                     **(stability[i].numbers(0) if i in stability else {}),
                 },
                 files=_Files(result, i, self.task, item),
@@ -228,14 +273,17 @@ class ExplainingWorker:
                 | {
                     "images": hashes[i : i + 1],
                     "shape": [1, *shape[1:]],
-                    "outside_domain": self.card.faults(inputs[i][0]) if self.card else [],
+                    "outside_domain": self.card.faults(inputs[i].image) if self.card else [],
+                    "remarks": [inputs[i].remark] if inputs[i].remark else [],
                     **({"stability": stability[i].about()} if i in stability else {}),
                 },
             )
             for i, item in enumerate(items)
         ]
 
-    def _stability(self, items: Sequence[Item], result: Explanation) -> dict[int, Stability]:
+    def _stability(
+        self, explainer: SSplain, items: Sequence[Item], result: Explanation
+    ) -> dict[int, Stability]:
         """Return how stable the maps are, by row, of those images that are to be looked at."""
         times = self.task.stability
         rows = [
@@ -246,7 +294,7 @@ class ExplainingWorker:
         posterior = (items[0].target or self.task.target) == "posterior"
         found = measure_stability(
             partial(
-                self.explainer.attribute,
+                explainer.attribute,
                 target="posterior" if posterior else result.target[rows],
             ),
             result.images[rows],

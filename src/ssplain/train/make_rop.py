@@ -82,7 +82,7 @@ def make_rop(
             f"Trained on {counts['train']} {origin}, each class equally often and varied "
             f"in all that is not disease, with Adam: {', '.join(map(_tell, stages))}. Balanced "
             f"accuracy {trained.score:.1%} on {counts['validation']} images held out. "
-            f"Accuracy is balanced accuracy on {counts['test']} test images of vessel trees that "
+            f"Accuracy is balanced accuracy, {verdict.summary} test images of vessel trees that "
             f"training never saw; recalls: {recalls}. Weights are in half precision. Not for "
             "diagnosis."
         ),
@@ -106,6 +106,8 @@ def simulated(
     Returns:
         Images and labels of each split, and what was planted in those of "train".
     """
+    for split in counts if trees else ():
+        SimulatedROP(split, 1, tuple(trees)).mask(0)  # a mistyped folder is told of at once
     made: dict[str, Examples] = {}
     for split, count in counts.items():
         on_masks = count // 9 * 3 if trees else 0  # the classes take turns

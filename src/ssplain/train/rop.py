@@ -19,6 +19,7 @@ from ssplain.train.draws import Images, class_balanced
 from ssplain.train.lesson import Known, Lesson
 from ssplain.train.loop import Settings, Step, Trained, balanced_accuracy, train
 from ssplain.train.pupil import Pupil
+from ssplain.train.share import mean_share_range, said
 
 CLASSES = ("Normal", "Pre-plus", "Plus")
 
@@ -88,7 +89,14 @@ class Verdict:
                 CLASSES, self.confusion, self.recalls, self.auc, strict=True
             )
         ]
-        return "\n".join([*rows, f"balanced accuracy {self.balanced_accuracy:.1%}"])
+        return "\n".join([*rows, f"balanced accuracy {self.summary}"])
+
+    @property
+    def summary(self) -> str:
+        """Balanced accuracy with its interval: of few images it says little."""
+        totals = self.confusion.sum(1).tolist()
+        limits = mean_share_range(self.confusion.diagonal().tolist(), totals)
+        return said(self.balanced_accuracy, limits, sum(totals))
 
 
 def train_rop(
