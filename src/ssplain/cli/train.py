@@ -100,7 +100,7 @@ def _train_lenet(
     settings = Settings(epochs=epochs, seed=seed)
     with _prepared(out, resume=resume) as checkpoint, _bar(epochs) as progress:
         trained = fit(LeNet5, learned, held_out, settings, checkpoint=checkpoint, progress=progress)
-    right = predict(trained.model, test_images.unsqueeze(1)).argmax(1) == test_labels
+    right = predict(trained.model, test_images.unsqueeze(1)) == test_labels
     reached, total = float(right.double().mean()), len(test_labels)
     found = said(reached, share_range(int(right.sum()), total), total)
     card = ModelCard(

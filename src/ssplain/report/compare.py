@@ -10,6 +10,7 @@ from torch import Tensor
 from ssplain.errors import SSplainError
 from ssplain.explain.compare import Compared
 from ssplain.metrics import rank_pixels
+from ssplain.report.labels import label
 from ssplain.report.render import grey, heat, top_view
 
 _LEGEND = (
@@ -33,7 +34,7 @@ def comparison(
     Args:
         images: `(N, C, H, W)`.
         compared: what the explainers said about them; those that could not run are left out.
-        names: what to write beside the images.
+        names: what to write beside the images; those that cannot be drawn become numbers.
         share: the share of all pixels in the lower row.
 
     >>> import ssplain
@@ -61,7 +62,8 @@ def comparison(
         below[0].set_axis_off()
         below[0].text(0.98, 0.5, f"top {share:.0%}\nof the pixels", ha="right", va="center", size=8)
         if names is not None:
-            above[0].set_ylabel(names[i], size=8)
+            room = max(8, round(18 * height))
+            above[0].set_ylabel(label(names[i], f"image {i + 1}", room), size=8)
         for column, (_, maps) in enumerate(shown, start=1):
             rank = rank_pixels(maps[i : i + 1]).rank
             top = (rank < round(share * rank.numel())).view_as(maps[i])

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from ssplain.explain import Explanation
 from ssplain.models.heads import denormalise as _as_they_were
+from ssplain.report.labels import label
 from ssplain.report.render import grey, heat, mask_view, top_view
 
 Statistics = float | Sequence[float]
@@ -60,5 +61,6 @@ def figure(
 
 def _caption(result: Explanation, index: int, classes: Sequence[str] | None) -> str:
     target = int(result.target[index])
-    name = classes[target] if classes is not None else f"class {target}"
+    number = f"class {target}"
+    name = number if classes is None else label(classes[target], number, 26)
     return f"{name}\np = {float(result.probabilities[index, target]):.2f}"
