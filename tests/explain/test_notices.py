@@ -1,6 +1,7 @@
 """What should not go unsaid is said, and nothing else."""
 
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -55,6 +56,6 @@ def test_a_map_that_says_nothing_is_noticed(name: str) -> None:
     def certain(x: Tensor) -> Tensor:
         return x.flatten(1).sum(1, keepdim=True) * 0 + torch.tensor([[5.0, 0.0]])
 
-    settings = {"samples": 8} if name in ("lime", "kernel-shap") else {}
+    settings: dict[str, Any] = {"samples": 8} if name in ("lime", "kernel-shap") else {}
     with pytest.warns(UserWarning, match=r"says nothing about 2 of 2 images \(from 0: 0, 1\)"):
         make(name, certain, **settings).attribute(IMAGES)

@@ -231,7 +231,7 @@ class ExplainingWorker:
             return (*inputs[i].image.shape, inputs[i].hazy)
 
         found: dict[int, Result] = {}
-        for _, rows in groupby(sorted(range(len(items)), key=alike), key=alike):  # type: ignore[arg-type]
+        for _, rows in groupby(sorted(range(len(items)), key=alike), key=alike):
             some = list(rows)
             results = self._explain([items[i] for i in some], [inputs[i] for i in some])
             found |= dict(zip(some, results, strict=True))

@@ -11,8 +11,8 @@ import torch
 
 from ssplain.errors import SSplainError
 from ssplain.explain import METHODS, Explanation
+from ssplain.fundus.frame import Frame
 from ssplain.models.card import find_card
-from ssplain.reading.frame import Frame
 from ssplain.report.reading import ARRAYS
 from ssplain.report.render import grey
 from ssplain.report.results import Explained, results_page
