@@ -34,7 +34,7 @@ def test_what_is_written_is_what_was_simulated(
                 known.quadrant,
             )
             assert read.diseased == known.diseased
-            assert read.tortuosity == pytest.approx(known.tortuosity, rel=1e-4)
+            assert read.arc_over_chord == pytest.approx(known.arc_over_chord, rel=1e-4)
             assert read.severity == pytest.approx(known.severity, rel=1e-4)
 
 
@@ -43,7 +43,9 @@ def test_the_bundled_truth_belongs_to_the_bundled_images() -> None:
     with np.load(rop_truth.FOLDER / IMAGES) as stored:
         images, labels = stored["images"], stored["labels"]
     assert np.bincount(labels).tolist() == [34, 33, 33]
-    np.testing.assert_array_equal(images > 0, truth.branch_ids >= 0)
+    vessels, lit = truth.branch_ids.numpy() >= 0, images > 0
+    assert lit[vessels].all()
+    assert 0 < (lit & ~vessels).sum() < 0.05 * lit.sum()  # clutter, as segmentations have it
     assert not truth.relevance[images[:, None] == 0].any()
     ill = truth.relevance.flatten(1).any(dim=1).numpy()
     assert ill[labels > 0].all()

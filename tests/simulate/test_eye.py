@@ -92,7 +92,7 @@ def test_branches_say_what_was_planted(fundus: SimulatedFundus) -> None:
     for branch in fundus.branches:
         assert branch.dilation >= 1
         assert branch.diseased == (branch.severity > 0)
-        assert branch.tortuosity >= 1
+        assert branch.arc_over_chord >= 1
         assert branch.parent < len(fundus.branches)
 
 
@@ -148,7 +148,7 @@ def test_severity_rises_from_class_to_class() -> None:
         values = [getattr(b, name) for fundus in FUNDI[label::3] for b in fundus.branches]
         return float(np.mean(values))
 
-    for name in ("curvature", "amplitude", "tortuosity"):
+    for name in ("curvature", "amplitude", "arc_over_chord"):
         normal, pre_plus, plus = (mean(label, name) for label in range(3))
         assert normal < pre_plus < plus
     assert all(not f.relevance.any() for f in FUNDI[::3])

@@ -38,6 +38,7 @@ def bundle_rop(folder: Path = FOLDER, count: int = COUNT) -> None:
     np.savez_compressed(
         folder / TRUTH,
         relevance=np.stack([in_steps(f.relevance) for f in fundi]),
+        amounts=np.array([f.amount for f in fundi], np.float32),
         branch_ids=np.stack([f.branch_ids.astype(np.int16) for f in fundi]),
         eyes=np.array([f.eye for f in fundi]),
     )

@@ -21,6 +21,7 @@ class Truth:
 
     Attributes:
         relevance: (N, 1, H, W) severity of the disease at each pixel, 0 where healthy.
+        amounts: (N,) of disease planted in each eye, 0 for none, about 1 for typical plus disease.
         branch_ids: (N, H, W) index into the image's `branches`, -1 off the vessels and on false
             ones.
         branches: for each image, one row per vessel.
@@ -28,6 +29,7 @@ class Truth:
     """
 
     relevance: torch.Tensor
+    amounts: torch.Tensor
     branch_ids: torch.Tensor
     branches: tuple[tuple[BranchTruth, ...], ...]
     eyes: tuple[Side, ...]
@@ -53,10 +55,11 @@ def bundled_truth(name: str) -> Truth:
         )
     with np.load(FOLDER / TRUTH, allow_pickle=False) as stored:
         relevance = torch.from_numpy(stored["relevance"]).unsqueeze(1).float() / STEPS
+        amounts = torch.from_numpy(stored["amounts"])
         branch_ids = torch.from_numpy(stored["branch_ids"].astype(np.int32))
         eyes: tuple[Side, ...] = tuple(stored["eyes"].tolist())
     branches = read_branches(FOLDER / BRANCHES, len(eyes))
-    return Truth(relevance, branch_ids, branches, eyes)
+    return Truth(relevance, amounts, branch_ids, branches, eyes)
 
 
 def read_branches(path: Path, count: int) -> tuple[tuple[BranchTruth, ...], ...]:
@@ -88,6 +91,6 @@ _FLOATS = (
     "wavelength",
     "curvature",
     "length",
-    "tortuosity",
+    "arc_over_chord",
     "severity",
 )

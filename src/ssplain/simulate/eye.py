@@ -39,7 +39,7 @@ class BranchTruth:
         wavelength: of its wiggles, in pixels.
         curvature: mean absolute curvature, 1/pixel.
         length: of the centreline, in pixels.
-        tortuosity: length over the distance of its ends.
+        arc_over_chord: length over the distance of its ends.
         severity: 0 if healthy, about 1 for typical plus disease.
         diseased: whether disease was planted.
     """
@@ -54,7 +54,7 @@ class BranchTruth:
     wavelength: float
     curvature: float
     length: float
-    tortuosity: float
+    arc_over_chord: float
     severity: float
     diseased: bool
 
@@ -293,7 +293,7 @@ def _branch(
         wavelength=finding.wavelength,
         curvature=float(np.abs(turn).sum() / length),
         length=length,
-        tortuosity=length / chord,
+        arc_over_chord=length / chord,
         severity=finding.severity,
         diseased=finding.diseased,
     )
