@@ -9,7 +9,6 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 from torch import nn
-from torch.utils.data import DataLoader
 
 from ssplain.simulate.shapes import KINDS, planted_shapes
 
@@ -19,29 +18,32 @@ WEIGHTS = Path(__file__).parent / "data" / "shapes.safetensors"
 
 def build() -> nn.Module:
     """Return the network, untrained; it takes normalised images of 32x32 pixels."""
+
+    def layer(before: int, after: int, size: int, stride: int = 1) -> list[nn.Module]:
+        convolution = nn.Conv2d(before, after, size, stride, padding=size // 2, bias=False)
+        return [convolution, nn.BatchNorm2d(after), nn.ReLU()]
+
     return nn.Sequential(
-        nn.Conv2d(3, 16, 5, stride=2, padding=2),
-        nn.ReLU(),
-        nn.Conv2d(16, 32, 3, stride=2, padding=1),
-        nn.ReLU(),
-        nn.Conv2d(32, 32, 3, padding=1),
-        nn.ReLU(),
-        nn.AdaptiveMaxPool2d(4),
+        *layer(3, 16, 5, stride=2),
+        *layer(16, 32, 3, stride=2),
+        *layer(32, 48, 3),
+        *layer(48, 48, 3),
+        nn.AdaptiveMaxPool2d(1),
         nn.Flatten(),
-        nn.Linear(32 * 16, len(KINDS)),
+        nn.Linear(48, len(KINDS)),
     )
 
 
-def train(count: int = 4000, epochs: int = 16) -> nn.Module:
+def train(count: int = 8000, epochs: int = 12) -> nn.Module:
     """Train on photographs of seed 1 and return the network."""
     torch.manual_seed(0)
-    drawn, net = planted_shapes(count, SIZE, seed=1), build()
+    net, drawn = build(), planted_shapes(count, SIZE, seed=1)
     images = (drawn.images - MEAN) / STD
+    optimiser = torch.optim.AdamW(net.parameters(), weight_decay=0.05)
     steps = epochs * -(-count // 64)
-    optimiser = torch.optim.AdamW(net.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 8e-3, total_steps=steps)
     for _ in range(epochs):
-        for rows in DataLoader(range(count), batch_size=64, shuffle=True):  # type: ignore[arg-type]
+        for rows in torch.randperm(count).split(64):
             loss = nn.functional.cross_entropy(net(images[rows]), drawn.labels[rows])
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from scipy.ndimage import gaussian_filter
 from torch import Tensor, nn
 
 import ssplain
@@ -221,3 +222,22 @@ def test_the_gradient_start_tilts_the_intensity_towards_the_class() -> None:
     assert float(tilt[..., 0].min()) > 0.1
     assert float(tilt[..., -1].max()) < -0.1
     torch.testing.assert_close(tilt.mean((1, 2)), torch.zeros(2), atol=1e-5, rtol=0)
+
+
+def test_the_sensitivity_start_is_the_blurred_size_of_the_masks_gradient() -> None:
+    generator = torch.Generator().manual_seed(0)
+    images = torch.rand(2, 3, 16, 24, generator=generator)
+    weights = torch.randn(2, images[0].numel(), generator=generator)
+
+    def model(x: Tensor) -> Tensor:
+        return x.flatten(1) @ weights.T
+
+    start = SSplain(model, start="sensitivity", support=None, iterations=1, lr=1e-9)
+    found = start.attribute(images, 0)
+    # the log-odds of two classes are the difference of the logits
+    slope = (weights[0] - weights[1]).view(3, 16, 24)
+    for image, one in zip(images, found, strict=True):
+        size = (slope * image).sum(0).abs().numpy()
+        soft = gaussian_filter(size, 16 / 8, mode="nearest", truncate=4.0)
+        expected = torch.from_numpy(soft / soft.max())[None]
+        torch.testing.assert_close(one, expected, atol=1e-4, rtol=0)

@@ -7,8 +7,9 @@ import pytest
 
 from ssplain.data import CLASSES, bundled
 from ssplain.errors import SSplainError
+from ssplain.files import hash_file
 from ssplain.models import LeNet5, card, load, save
-from ssplain.models.card import BUNDLED, CARD, WEIGHTS, fingerprint, folder_of
+from ssplain.models.card import BUNDLED, CARD, WEIGHTS, folder_of
 from ssplain.train.loop import accuracy, predict
 from ssplain.train.rop import CLASSES as GRADES
 from ssplain.train.rop import judge
@@ -23,7 +24,7 @@ def test_bundled_cards_tell_what_is_in_the_package(name: str) -> None:
     assert found.classes == (CLASSES | {"rop": GRADES})[found.dataset]
     assert (found.channels, found.size) == (1, tuple(bundled(found.dataset)[0].shape[-2:]))
     assert date.fromisoformat(found.date) <= date.today()  # noqa: DTZ011
-    assert found.sha256 == fingerprint(folder_of(name) / WEIGHTS)
+    assert found.sha256 == hash_file(folder_of(name) / WEIGHTS)
     assert found.accuracy >= NEEDED[name]
 
 
@@ -48,7 +49,7 @@ def test_save_and_card_go_round(tmp_path: Path) -> None:
     about = replace(card("lenet5-mnist"), name="mine", note="é", sha256="")
     save(LeNet5(), about, tmp_path)
     found = card(tmp_path)
-    assert found == replace(about, sha256=fingerprint(tmp_path / WEIGHTS))
+    assert found == replace(about, sha256=hash_file(tmp_path / WEIGHTS))
     assert sorted(path.name for path in tmp_path.iterdir()) == [CARD, WEIGHTS]
 
 

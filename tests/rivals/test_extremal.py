@@ -19,11 +19,11 @@ def corner(x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    ("variant", "perturbation", "step", "sigma"),
+    ("objective", "perturbation", "step", "sigma"),
     [("dual", "blur", 1, 1.0), ("preserve", "fade", 2, 1.5), ("delete", "blur", 3, 4.0)],
 )
 def test_equals_the_definition_pixel_by_pixel(
-    variant: str, perturbation: str, step: int, sigma: float
+    objective: str, perturbation: str, step: int, sigma: float
 ) -> None:
     network = small().double()
 
@@ -35,7 +35,7 @@ def test_equals_the_definition_pixel_by_pixel(
         model,
         budget=0.4,
         iterations=3,
-        variant=variant,  # type: ignore[arg-type]
+        objective=objective,  # type: ignore[arg-type]
         perturbation=perturbation,  # type: ignore[arg-type]
         step=step,
         sigma=sigma,
@@ -47,7 +47,7 @@ def test_equals_the_definition_pixel_by_pixel(
             model,
             image[0],
             target,
-            variant=variant,
+            objective=objective,
             perturbation=perturbation,
             step=step,
             sigma=sigma,
@@ -61,7 +61,7 @@ def by_definition(
     image: Tensor,
     target: int,
     *,
-    variant: str,
+    objective: str,
     perturbation: str,
     step: int,
     sigma: float,
@@ -108,7 +108,7 @@ def by_definition(
     for iteration in range(3):
         canvas = canvas_of(grid)
         kept, removed = answer(canvas[edge]), answer(1 - canvas[edge])
-        reward = {"preserve": kept, "delete": -removed, "dual": kept - removed}[variant]
+        reward = {"preserve": kept, "delete": -removed, "dual": kept - removed}[objective]
         values = canvas.flatten()
         equal = (1000 * values.detach()).round()
         order = torch.zeros_like(values)
@@ -122,13 +122,13 @@ def by_definition(
     return canvas_of(grid.detach())[edge]
 
 
-@pytest.mark.parametrize("variant", ["preserve", "delete", "dual"])
-def test_finds_the_pixels_that_the_model_looks_at(variant: str) -> None:
+@pytest.mark.parametrize("objective", ["preserve", "delete", "dual"])
+def test_finds_the_pixels_that_the_model_looks_at(objective: str) -> None:
     explainer = ExtremalPerturbation(
         corner,
         budget=0.25,
         iterations=300,
-        variant=variant,  # type: ignore[arg-type]
+        objective=objective,  # type: ignore[arg-type]
         perturbation="fade",
         step=1,
         sigma=0.5,
@@ -222,7 +222,7 @@ def test_smoothing_blurs_what_is_returned() -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"variant": "hybrid"}, "variant='hybrid' is not known"),
+        ({"objective": "hybrid"}, "objective='hybrid' is not known"),
         ({"perturbation": "noise"}, "perturbation='noise' is not known"),
         ({"area_reduction": "max"}, "area_reduction='max' is not known"),
         ({"budget": 0}, "budget=0 is not a share"),

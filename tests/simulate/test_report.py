@@ -9,7 +9,7 @@ import pytest
 
 from ssplain.data.simulated import read_mask
 from ssplain.simulate.eye import simulate
-from ssplain.simulate.report import Anatomy, brightness, compare, measure
+from ssplain.simulate.report import Anatomy, anatomy_table, brightness, measure
 
 SHAPES = (
     "share",
@@ -61,9 +61,9 @@ def test_brightness_is_six_numbers_of_an_image_and_of_its_vessels() -> None:
 
 def test_the_table_has_a_row_per_measure_and_a_second_half_for_real_eyes() -> None:
     image = simulate(0, 0).image
-    table = compare([image]).splitlines()
+    table = anatomy_table([image]).splitlines()
     assert [row.split()[0] for row in table[1:]] == [field.name for field in fields(Anatomy)]
     assert len(table[1].split()) == 4
-    both = compare([image], [image]).splitlines()
+    both = anatomy_table([image], [image]).splitlines()
     assert both[0].endswith("real")
     assert both[1].split()[1:4] == both[1].split()[4:]

@@ -80,17 +80,17 @@ def test_an_epoch_has_the_size_asked_for(images: Images, tmp_path: Path) -> None
     ]
 
 
-def test_a_verdict_agrees_with_scikit_learn() -> None:
+def test_performance_agrees_with_scikit_learn() -> None:
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(90, 1, 1, 3, generator=generator)
     labels = torch.randint(3, (90,), generator=generator)
     logits[torch.arange(90), 0, 0, labels] += 1
-    verdict = judge(nn.Flatten(), logits, labels)
+    found = judge(nn.Flatten(), logits, labels)
     predicted = logits.flatten(1).argmax(1)
-    assert verdict.balanced_accuracy == pytest.approx(balanced_accuracy_score(labels, predicted))
-    assert verdict.confusion.sum() == 90
-    assert verdict.confusion[1, 2] == ((labels == 1) & (predicted == 2)).sum()
-    for label, (auc, (false, true)) in enumerate(zip(verdict.auc, verdict.roc, strict=True)):
+    assert found.balanced_accuracy == pytest.approx(balanced_accuracy_score(labels, predicted))
+    assert found.confusion.sum() == 90
+    assert found.confusion[1, 2] == ((labels == 1) & (predicted == 2)).sum()
+    for label, (auc, (false, true)) in enumerate(zip(found.auc, found.roc, strict=True)):
         # the share of pairs in which the image of the class scores higher, which is the area
         chance = logits.flatten(1).softmax(1)[:, label]
         ours, others = chance[labels == label], chance[labels != label]
@@ -98,17 +98,17 @@ def test_a_verdict_agrees_with_scikit_learn() -> None:
         assert np.trapezoid(true, false) == pytest.approx(auc)
 
 
-def test_a_verdict_reads_bytes_as_unit_floats() -> None:
+def test_performance_reads_bytes_as_unit_floats() -> None:
     images = torch.tensor([[255, 0, 0], [0, 255, 0], [0, 0, 255]], dtype=torch.uint8)
     images = images.reshape(3, 1, 1, 3)
     seen: list[torch.Tensor] = []
     model = nn.Flatten()
     model.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
-    verdict = judge(model, images, torch.arange(3))
+    found = judge(model, images, torch.arange(3))
     assert seen[0].max() == 1
-    assert verdict.recalls == (1.0, 1.0, 1.0)
-    assert str(verdict).splitlines()[0].split()[0] == CLASSES[0]
-    assert "balanced accuracy 100.0% of 3 (95 % interval" in str(verdict)
+    assert found.recalls == (1.0, 1.0, 1.0)
+    assert str(found).splitlines()[0].split()[0] == CLASSES[0]
+    assert "balanced accuracy 100.0% of 3 (95 % interval" in str(found)
 
 
 def test_clear_cases_are_healthy_or_have_much_disease() -> None:

@@ -25,6 +25,8 @@ def bench(
     ] = None,
 ) -> None:
     """Measure speed and memory; ratios are taken within one run, so they travel."""
+    from ssplain.cli.progress import bar
+
     if suite not in SUITES:
         raise SSplainError(f"There is no benchmark {suite!r}; choose one of: {', '.join(SUITES)}.")
     if images is not None and suite not in SIZED:
@@ -33,5 +35,6 @@ def bench(
             f"{', '.join(SIZED)}."
         )
     given = {} if images is None else {"images": images}
-    for case in importlib.import_module(SUITES[suite]).cases(**given):
-        typer.echo(json.dumps(case))
+    with bar(f"measuring {suite}"):
+        for case in importlib.import_module(SUITES[suite]).cases(**given):
+            typer.echo(json.dumps(case))

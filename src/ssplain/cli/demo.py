@@ -63,6 +63,7 @@ def demo(
 def _explain(part: Part, folder: Path) -> "Section":
     """Explain the images of one data set, say what came out, and leave some as files to try."""
     from ssplain import report
+    from ssplain.cli.progress import bar
     from ssplain.data import bundled, bundled_truth
     from ssplain.explain import SSplain, make, preset
     from ssplain.metrics import kept_and_removed
@@ -71,7 +72,8 @@ def _explain(part: Part, folder: Path) -> "Section":
     model = fold_batch_norm(load(part.model))
     images, labels = (values[: part.images] for values in bundled(part.dataset))
     started = time.perf_counter()
-    result = SSplain(model, **preset(part.dataset)).explain(images, labels)
+    with bar(part.title) as progress:
+        result = SSplain(model, **preset(part.dataset)).explain(images, labels, progress)
     spent = time.perf_counter() - started
     kept = kept_and_removed(model, result)
     about = card(part.model)
@@ -112,7 +114,7 @@ def _section(
             f"only mask: p = {float(kept.only[i]):.3f}",
             f"without: p = {float(kept.without[i]):.3f}",
         )
-        taken_for = _verdict(about, result, i)
+        taken_for = _taken_for(about, result, i)
         row: list[str | Picture] = [
             f"{about.classes[wanted]}\np = {float(kept.whole[i]):.3f}\n{taken_for}",
             report.grey(image),
@@ -140,7 +142,7 @@ def _section(
     return Section(part.title, note, columns, rows)
 
 
-def _verdict(about: "ModelCard", result: "Explanation", i: int) -> str:
+def _taken_for(about: "ModelCard", result: "Explanation", i: int) -> str:
     """Say what the model takes an image for."""
     chosen = int(result.probabilities[i].argmax())
     right = chosen == int(result.target[i])

@@ -63,7 +63,8 @@ def explain(
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of the ADMM.")] = None,
     start: Annotated[
-        str | None, typer.Option(help="First mask: intensity, minmax, ones or random.")
+        str | None,
+        typer.Option(help="First mask: intensity, minmax, ones, random, gradient, sensitivity."),
     ] = None,
     support: Annotated[
         str | None,

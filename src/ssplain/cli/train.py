@@ -1,6 +1,6 @@
 """`ssplain train`: train a network on a data set and write its weights and model card."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,6 +86,7 @@ def train(
 def _train_lenet(
     dataset: str, data: Path | None, out: Path, *, epochs: int, seed: int, resume: bool
 ) -> None:
+    from ssplain.cli.progress import bar
     from ssplain.data import CLASSES, load
     from ssplain.models import LeNet5, ModelCard, save
     from ssplain.models.domain import Domain
@@ -98,8 +99,12 @@ def _train_lenet(
     test_images, test_labels = load(dataset, data, "test")
     learned, held_out = hold_out((images.unsqueeze(1), labels), VALIDATION, seed)
     settings = Settings(epochs=epochs, seed=seed)
-    with _prepared(out, resume=resume) as checkpoint, _bar(epochs) as progress:
-        trained = fit(LeNet5, learned, held_out, settings, checkpoint=checkpoint, progress=progress)
+    with _prepared(out, resume=resume) as checkpoint, bar("starting") as progress:
+
+        def show(step: "Step") -> None:
+            progress(step.epoch - 1 + step.done / step.total, epochs, _words(step, epochs))
+
+        trained = fit(LeNet5, learned, held_out, settings, checkpoint=checkpoint, progress=show)
     right = predict(trained.model, test_images.unsqueeze(1)) == test_labels
     reached, total = float(right.double().mean()), len(test_labels)
     found = said(reached, share_range(int(right.sum()), total), total)
@@ -140,6 +145,7 @@ def _train_rop(
 ) -> None:
     import dataclasses
 
+    from ssplain.cli.progress import bar
     from ssplain.models import GoogLeNet, load
     from ssplain.models.card import CARD
     from ssplain.report import roc_figure, write_figure
@@ -162,7 +168,7 @@ def _train_rop(
         for i, stage in enumerate(STAGES if before is None else FURTHER)
     ]
     total = sum(stage.settings.epochs for stage in stages)
-    with _prepared(out, resume=resume) as checkpoint, _bar(total) as progress:
+    with _prepared(out, resume=resume) as checkpoint, bar("starting") as progress:
         work = checkpoint.parent / "work"
         work.mkdir(exist_ok=True)
         own = None if data is None or str(data) == "simulated" else data
@@ -172,9 +178,10 @@ def _train_rop(
 
         def show(stage: int, step: "Step") -> None:
             done = sum(earlier.settings.epochs for earlier in stages[: stage - 1])
-            progress(dataclasses.replace(step, epoch=done + step.epoch))
+            now = dataclasses.replace(step, epoch=done + step.epoch)
+            progress(now.epoch - 1 + now.done / now.total, total, _words(now, total))
 
-        verdict = make_rop(
+        performance = make_rop(
             images,
             work,
             out,
@@ -185,8 +192,8 @@ def _train_rop(
             stages=stages,
             progress=show,
         )
-    write_figure(roc_figure(verdict, CLASSES), out / "roc.png", dpi=120)
-    typer.echo(f"Rows: true class; columns: predicted {', '.join(CLASSES)}\n{verdict}")
+    write_figure(roc_figure(performance, CLASSES), out / "roc.png", dpi=120)
+    typer.echo(f"Rows: true class; columns: predicted {', '.join(CLASSES)}\n{performance}")
     typer.echo(f"Written to {out}: weights, {CARD} and roc.png")
     if refused:
         typer.echo(f"ssplain: {refused} images were refused, see above.", err=True)
@@ -246,22 +253,7 @@ def _prepared(out: Path, *, resume: bool) -> Iterator[Path]:
                 folder.rmdir()
 
 
-@contextmanager
-def _bar(epochs: int) -> Iterator[Callable[["Step"], None]]:
-    """Show a progress bar on a terminal; stay quiet in a pipe."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting", total=epochs)
-
-        def show(step: "Step") -> None:
-            last = f", accuracy {step.history[-1].score:.2%}" if step.history else ""
-            bar.update(
-                task,
-                completed=step.epoch - 1 + step.done / step.total,
-                description=f"epoch {step.epoch} of at most {epochs}{last}",
-            )
-
-        yield show
+def _words(step: "Step", epochs: int) -> str:
+    """Say where a training stands."""
+    last = f", accuracy {step.history[-1].score:.2%}" if step.history else ""
+    return f"epoch {step.epoch} of at most {epochs}{last}"

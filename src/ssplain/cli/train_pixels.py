@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +27,7 @@ def train_pixels(
 ) -> None:
     """Train the vessel or the disc network, judge it on what was left out, and write it."""
     from ssplain.bench.fundus import disc_cases, vessel_cases
+    from ssplain.cli.progress import bar
     from ssplain.models import ModelCard, save
     from ssplain.train.disc import DISC_PLAN, train_disc
     from ssplain.train.vessels import PLAN, train_vessels
@@ -36,9 +35,13 @@ def train_pixels(
     vessels = dataset == "vessels"
     plan = PLAN if vessels else DISC_PLAN
     plan = dataclasses.replace(plan, epochs=epochs or plan.epochs, seed=seed)
-    with _bar(plan.epochs) as progress:
+    with bar("preparing the photographs") as progress:
+
+        def show(done: "Round") -> None:
+            progress(done.number, plan.epochs, f"loss {done.loss:.3f}")
+
         train = train_vessels if vessels else train_disc
-        network = train(data, plan, checkpoint=checkpoint, progress=progress)
+        network = train(data, plan, checkpoint=checkpoint, progress=show)
     cases = list((vessel_cases if vessels else disc_cases)(data, network))
     key = "centrelines_found" if vessels else "found_within_a_quarter_diameter"
     shares = [float(case[key]) for case in cases if key in case]
@@ -65,19 +68,3 @@ def train_pixels(
     for case in cases:
         typer.echo(json.dumps(case))
     typer.echo(f"Written to {out}")
-
-
-@contextmanager
-def _bar(epochs: int) -> Iterator[Callable[["Round"], None]]:
-    """Show a progress bar on a terminal; stay quiet in a pipe."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("preparing the photographs", total=epochs)
-
-        def show(done: "Round") -> None:
-            bar.update(task, completed=done.number, description=f"loss {done.loss:.3f}")
-
-        yield show

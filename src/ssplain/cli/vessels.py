@@ -1,7 +1,6 @@
 """`ssplain vessels`: branches, width and curvature of segmented images, as pictures and a table."""
 
 import csv
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from io import BytesIO, StringIO
@@ -62,9 +61,9 @@ def vessels(
 ) -> None:
     """Trace vessels and show their width and curvature; colours mean the same on all pictures."""
     import numpy as np
-    from rich.progress import track
 
     from ssplain.cli.inputs import end
+    from ssplain.cli.progress import bar
     from ssplain.files import require_writable
     from ssplain.report import vessels as pictures
     from ssplain.vessels import trace
@@ -92,12 +91,14 @@ def vessels(
     trace(np.zeros((1, 1)), **settings)  # a mistake in the settings is told once, not per image
     traced = []
     pairs = list(zip_longest(images, truth))
-    for path, known in track(pairs, "Tracing", transient=True, disable=not sys.stderr.isatty()):
-        try:
-            traced.append((path, *_trace(path, known, settings)))
-        except SSplainError as error:
-            named = str(error) if str(path) in str(error) else f"{path}: {error}"
-            typer.echo(f"ssplain: {named}", err=True)
+    with bar("tracing") as progress:
+        for done, (path, known) in enumerate(pairs):
+            progress(done, len(pairs), path.name)
+            try:
+                traced.append((path, *_trace(path, known, settings)))
+            except SSplainError as error:
+                named = str(error) if str(path) in str(error) else f"{path}: {error}"
+                typer.echo(f"ssplain: {named}", err=True)
     trees = [tree for _, tree, _ in traced]
     scales = pictures.width_scale(trees), pictures.curvature_scale(trees)
     for path, tree, planted in traced:

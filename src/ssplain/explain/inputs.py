@@ -13,7 +13,7 @@ from ssplain.models.batching import as_batch as as_batch  # noqa: PLC0414 - for 
 Support = str | float | Tensor | Callable[[Tensor], Tensor] | None
 Start = str | Tensor
 
-STARTS = ("intensity", "minmax", "ones", "random", "gradient")
+STARTS = ("intensity", "minmax", "ones", "random", "gradient", "sensitivity")
 
 
 def intensity(images: Tensor) -> Tensor:

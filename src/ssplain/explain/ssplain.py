@@ -31,7 +31,7 @@ from ssplain.explain.protocol import Attributor, ExplainerOptions, Question
 from ssplain.explain.result import Explanation
 from ssplain.explain.segments import Segments, find_segments
 from ssplain.explain.solved import Count, Solved
-from ssplain.explain.starts import gradient_start
+from ssplain.explain.starts import MODEL_STARTS, asks_model
 from ssplain.explain.targets import Target
 from ssplain.models.batching import as_batch
 from ssplain.models.context import Images
@@ -84,7 +84,8 @@ class SSplain(Attributor):
         lr: learning rate of Adam.
         iterations: K.
         start: "intensity", "minmax", "ones", "random", "gradient" (the intensity tilted by one
-            gradient of the model, where it has one), or a tensor.
+            gradient of the model), "sensitivity" (the size of that gradient, blurred), or a tensor;
+            a model without gradient starts at the intensity instead of the last two.
         support: "nonzero", "otsu", a threshold, a tensor, a function of the images, or None.
         dual_step: step of the dual update; None takes rho as printed in the paper, 1 is the
             textbook's.
@@ -167,7 +168,7 @@ class SSplain(Attributor):
             queries = QUERIES
         if queries is not None:
             _require("queries", queries, least=1, whole=True)
-            start = "intensity" if _is(start, "gradient") else start
+            start = "intensity" if asks_model(start) else start
         self.queries = queries
         _require("tv_weight", tv_weight, least=0)
         _require("rho", rho, least=0)
@@ -246,8 +247,8 @@ class SSplain(Attributor):
     ) -> list[T]:
         """Solve the images a batch at a time, and keep of each batch what `finish` makes of it."""
         images = question.images
-        if _is(self.start, "gradient"):
-            start = gradient_start(question, support)
+        if asks_model(self.start):
+            start = MODEL_STARTS[self.start](question, support)
         else:
             start = start_mask(images, support, self.start, self.seed)
         terms = self._terms(question, support)
@@ -332,11 +333,6 @@ class SSplain(Attributor):
             return {}
         shares = self.shares if isinstance(self.shares, str) else list(self._schedule)
         return {"shares": shares, "softness": self.softness}
-
-
-def _is(setting: object, word: str) -> bool:
-    """Tell whether a setting is this word; a tensor is not, and must not be compared with one."""
-    return isinstance(setting, str) and setting == word
 
 
 def _describe_target(target: Target) -> str:

@@ -20,6 +20,7 @@ from ssplain.explain.inputs import Support
 from ssplain.explain.targets import Target, resolve_target
 from ssplain.metrics.intervals import Interval, area, balanced_mean, interval
 from ssplain.metrics.order import FINE_POINTS, Axis, at_counts, brightness_share, steps
+from ssplain.models.context import blurred
 from ssplain.models.door import Door, ModelOptions
 
 Baseline = Literal["black", "blur", "mean"]
@@ -191,24 +192,8 @@ def canvas(images: Tensor, baseline: Baseline) -> Tensor:
     if baseline == "mean":
         return images.mean((2, 3), keepdim=True).expand_as(images)
     if baseline == "blur":
-        return _blurred(images, sigma=max(1.0, min(images.shape[-2:]) / 8))
+        return blurred(images, sigma=max(1.0, min(images.shape[-2:]) / 8))
     raise SSplainError(f"baseline={baseline!r} is not known; use 'black', 'blur' or 'mean'.")
-
-
-def _blurred(images: Tensor, sigma: float) -> Tensor:
-    """Blur by a Gaussian, rows and columns in turn; beyond its border the image is repeated."""
-    blurred = images
-    for dim in (2, 3):
-        size = images.shape[dim]
-        place = torch.arange(size, device=images.device, dtype=images.dtype)
-        reach = torch.arange(-int(4 * sigma), int(4 * sigma) + 1, device=images.device)
-        weights = torch.exp(-(reach**2) / (2 * sigma**2)).to(images.dtype)
-        sources = (place[:, None] + reach).clamp(0, size - 1).long()
-        # one row of the matrix per blurred pixel: which pixels it is made of
-        mix = torch.zeros(size, size, device=images.device, dtype=images.dtype)
-        mix.scatter_add_(1, sources, (weights / weights.sum()).expand(size, -1))
-        blurred = torch.tensordot(blurred, mix, dims=([dim], [1])).movedim(-1, dim)
-    return blurred
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """Model cards: what a set of weights was trained on, how well it does, and its fingerprint."""
 
 import dataclasses
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import safetensors.torch
 from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
-from ssplain.files import write_whole
+from ssplain.files import hash_file, write_whole
 from ssplain.models.domain import Domain
 
 CARD, WEIGHTS = "card.json", "weights.safetensors"
@@ -138,12 +137,12 @@ def save(model: nn.Module, about: ModelCard, folder: Path) -> None:
         >>> folder = Path(tempfile.mkdtemp())
         >>> about = dataclasses.replace(card("lenet5-mnist"), name="dot", sha256="")
         >>> save(nn.Linear(1, 2), about, folder)
-        >>> card(folder).sha256 == fingerprint(folder / WEIGHTS)
+        >>> card(folder).sha256 == hash_file(folder / WEIGHTS)
         True
     """
     weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
     write_whole(folder / WEIGHTS, safetensors.torch.save(weights))
-    signed = dataclasses.replace(about, sha256=fingerprint(folder / WEIGHTS))
+    signed = dataclasses.replace(about, sha256=hash_file(folder / WEIGHTS))
     text = json.dumps(dataclasses.asdict(signed), indent=2) + "\n"
     write_whole(folder / CARD, text.encode())
 
@@ -162,14 +161,3 @@ def folder_of(source: str | Path) -> Path:
             f"There is no model {str(source)!r}; the bundled ones are: {', '.join(BUNDLED)}."
         )
     return Path(source)
-
-
-def fingerprint(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal.
-
-    Example:
-        >>> fingerprint(folder_of("lenet5-mnist") / WEIGHTS) == card("lenet5-mnist").sha256
-        True
-    """
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

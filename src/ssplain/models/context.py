@@ -84,7 +84,7 @@ def ground_of(images: Tensor, fill: Fill) -> Tensor | None:
         if fill == "mean":
             return images.mean((2, 3), keepdim=True)
         if fill == "blur":
-            return _blurred(images)
+            return _coarse(images)
         raise SSplainError(
             f"fill={fill!r} is not known; use 'mean', 'blur', a number, one number per channel, a "
             "tensor or a function of the images."
@@ -129,7 +129,7 @@ def as_tensor(images: Images) -> Tensor:
     )
 
 
-def _blurred(images: Tensor) -> Tensor:
+def _coarse(images: Tensor) -> Tensor:
     """Return the images with nothing finer than an eighth of the shorter side."""
     size = images.shape[-2:]
     cell = max(1.0, min(size) / BLUR)
@@ -138,3 +138,23 @@ def _blurred(images: Tensor) -> Tensor:
     return interpolate(small, size=size, mode="bicubic", align_corners=False).clamp(
         images.amin(), images.amax()
     )
+
+
+def blurred(images: Tensor, sigma: float) -> Tensor:
+    """Blur by a Gaussian, rows and columns in turn; beyond its border the image is repeated.
+
+    >>> blurred(torch.tensor([[[[0.0, 0.0, 1.0, 0.0, 0.0]]]]), sigma=0.5).flatten()
+    tensor([0.0003, 0.1065, 0.7866, 0.1065, 0.0003])
+    """
+    soft = images
+    for dim in (2, 3):
+        size = images.shape[dim]
+        place = torch.arange(size, device=images.device, dtype=images.dtype)
+        reach = torch.arange(-int(4 * sigma), int(4 * sigma) + 1, device=images.device)
+        weights = torch.exp(-(reach**2) / (2 * sigma**2)).to(images.dtype)
+        sources = (place[:, None] + reach).clamp(0, size - 1).long()
+        # one row of the matrix per blurred pixel: which pixels it is made of
+        mix = torch.zeros(size, size, device=images.device, dtype=images.dtype)
+        mix.scatter_add_(1, sources, (weights / weights.sum()).expand(size, -1))
+        soft = torch.tensordot(soft, mix, dims=([dim], [1])).movedim(-1, dim)
+    return soft

@@ -18,13 +18,13 @@ from safetensors.torch import load_file
 from torch import nn
 
 from ssplain.errors import SSplainError
+from ssplain.files import hash_file
 from ssplain.models.card import (
     BUNDLED,
     CARD,
     PIXELWISE,
     WEIGHTS,
     ModelCard,
-    fingerprint,
     folder_of,
 )
 from ssplain.models.exported import read_program
@@ -114,7 +114,7 @@ def _from_weights(path: Path, architecture: str | None) -> nn.Module:
     if (path.parent / CARD).is_file() and path.name == WEIGHTS:
         card = ModelCard.read(path.parent)
         architecture = architecture or card.architecture
-        if fingerprint(path) != card.sha256:
+        if hash_file(path) != card.sha256:
             raise SSplainError(
                 f"{path} is not the file that its {CARD} describes (the SHA-256 differs); restore "
                 "the two together, or train again."

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
-from ssplain.train.rop import Verdict
+from ssplain.train.rop import Performance
 
 
-def roc_figure(verdict: Verdict, classes: Sequence[str]) -> Figure:
+def roc_figure(performance: Performance, classes: Sequence[str]) -> Figure:
     """Draw one curve per class, with the area under it in the legend.
 
     >>> import torch
     >>> from ssplain.train.rop import judge
     >>> images = torch.eye(3).reshape(3, 1, 1, 3)
-    >>> verdict = judge(torch.nn.Flatten(), images, torch.arange(3))
-    >>> len(roc_figure(verdict, ["a", "b", "c"]).axes[0].lines)
+    >>> performance = judge(torch.nn.Flatten(), images, torch.arange(3))
+    >>> len(roc_figure(performance, ["a", "b", "c"]).axes[0].lines)
     4
     """
     drawing = Figure(figsize=(4.2, 4), layout="constrained")
@@ -24,7 +24,7 @@ def roc_figure(verdict: Verdict, classes: Sequence[str]) -> Figure:
     colours = colormaps["viridis"]
     styles = ("-", "--", "-.")
     for i, (name, (false, true), area) in enumerate(
-        zip(classes, verdict.roc, verdict.auc, strict=True)
+        zip(classes, performance.roc, performance.auc, strict=True)
     ):
         axes.plot(
             false,

@@ -15,7 +15,7 @@ from ssplain.explain.targets import Target
 from ssplain.progress import Progress
 from ssplain.rivals.smooth_masks import Perturbation, SmoothMasks, gaussian_blur, perturb, pyramid
 
-Variant = Literal["preserve", "delete", "dual"]
+Objective = Literal["preserve", "delete", "dual"]
 
 AREA_WEIGHT, AREA_GROWTH = 300.0, 1.0035
 LR, MOMENTUM = 0.01, 0.9
@@ -66,7 +66,7 @@ class ExtremalPerturbation(Attributor):
         model: a module or function of `(N, C, H, W)`.
         budget: area as a share of the support.
         iterations: gradient steps.
-        variant: "preserve", "delete" or "dual".
+        objective: "preserve", "delete" or "dual".
         perturbation: "blur" or "fade".
         step: pixels per parameter; 1 for pixel-wise masks.
         sigma: how far a parameter spreads, in pixels.
@@ -91,7 +91,7 @@ class ExtremalPerturbation(Attributor):
         *,
         budget: float = 0.5,
         iterations: int = 400,
-        variant: Variant = "dual",
+        objective: Objective = "dual",
         perturbation: Perturbation = "blur",
         step: int = 7,
         sigma: float = 21.0,
@@ -106,9 +106,9 @@ class ExtremalPerturbation(Attributor):
         require("sigma", sigma, above=0)
         require("smooth", smooth, least=0)
         pixel_budget(torch.ones(1, 1, 1, 1, dtype=torch.bool), budget)
-        if variant not in ("preserve", "delete", "dual"):
+        if objective not in ("preserve", "delete", "dual"):
             raise SSplainError(
-                f"variant={variant!r} is not known; use 'preserve', 'delete' or 'dual'."
+                f"objective={objective!r} is not known; use 'preserve', 'delete' or 'dual'."
             )
         if perturbation not in ("blur", "fade"):
             raise SSplainError(f"perturbation={perturbation!r} is not known; use 'blur' or 'fade'.")
@@ -116,7 +116,7 @@ class ExtremalPerturbation(Attributor):
             raise SSplainError(
                 f"area_reduction={area_reduction!r} is not known; use 'mean', 'sum'."
             )
-        self.budget, self.iterations, self.variant = budget, iterations, variant
+        self.budget, self.iterations, self.objective = budget, iterations, objective
         self.perturbation, self.step, self.sigma = perturbation, step, sigma
         self.smooth, self.area_reduction, self.support = smooth, area_reduction, support
 
@@ -181,9 +181,9 @@ class ExtremalPerturbation(Attributor):
 
     def _reward(self, question: Question, rows: slice, levels: Tensor, masks: Tensor) -> Tensor:
         """Return the target's value with the kept pixels, less without them, or both, as asked."""
-        if self.variant == "preserve":
+        if self.objective == "preserve":
             return question.answer(perturb(levels, masks), rows)
-        if self.variant == "delete":
+        if self.objective == "delete":
             return -question.answer(perturb(levels, 1 - masks), rows)
         index = torch.arange(rows.start, rows.stop, device=masks.device).repeat(2)
         both = torch.cat([perturb(levels, masks), perturb(levels, 1 - masks)])

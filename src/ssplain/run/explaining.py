@@ -17,6 +17,7 @@ from ssplain.explain import PRESETS, Explanation, SSplain, Stability, measure_st
 from ssplain.explain.inputs import find_support, start_mask
 from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
+from ssplain.explain.starts import asks_model
 from ssplain.files import npz_bytes
 from ssplain.metrics import kept_and_removed
 from ssplain.models import Head, ModelCard, fold_batch_norm, load
@@ -165,7 +166,8 @@ class ExplainingWorker:
         dot = torch.ones(1, 1, 1, 1)
         support = self.explainer.support
         inside = find_support(dot, None if support == "otsu" else support)
-        start_mask(dot, inside, self.explainer.start)
+        if not asks_model(self.explainer.start):
+            start_mask(dot, inside, self.explainer.start)
 
     def _explainer(self, **own: Any) -> SSplain:  # noqa: ANN401 - settings of SSplain
         task = self.task

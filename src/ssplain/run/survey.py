@@ -1,6 +1,5 @@
 """What a driver learns of each image before it is worked on, and how images become batches."""
 
-import hashlib
 import os
 import sqlite3
 from collections import deque
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 from ssplain.data import pages_of
 from ssplain.errors import SSplainError
+from ssplain.files import hash_file
 from ssplain.names import Folders, Source, safe_name
 from ssplain.run.index import Index, item_of
 from ssplain.run.place import Place
@@ -50,9 +50,7 @@ def look(path: str) -> Seen:
     """Read a file to know its content's SHA-256 and how many images it holds."""
     stamp = stamp_of(path)
     try:
-        with Path(path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return Seen(stamp, digest, pages_of(path))
+        return Seen(stamp, hash_file(path), pages_of(path))
     except SSplainError as error:
         return Seen(stamp, error=str(error))
     except IsADirectoryError:

@@ -98,12 +98,12 @@ def measure(image: Image) -> Anatomy:
     )
 
 
-def compare(simulated: Iterable[Image], real: Iterable[Image] = ()) -> str:
+def anatomy_table(simulated: Iterable[Image], real: Iterable[Image] = ()) -> str:
     """A table of the 5th, 50th and 95th percentile of every measure, beside that of real eyes.
 
     Example:
         >>> from ssplain.simulate.eye import simulate
-        >>> print(compare(simulate(0, i).image for i in range(2)))  # doctest: +ELLIPSIS
+        >>> print(anatomy_table(simulate(0, i).image for i in range(2)))  # doctest: +ELLIPSIS
         measure               5 %     50 %     95 %
         share ...
     """

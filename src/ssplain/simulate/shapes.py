@@ -94,8 +94,11 @@ def _scene(
 def _shape(labels: Tensor, size: int, draw: Uniform) -> Tensor:
     """Return the pixels of one shape per image, `(N, 1, H, W)`."""
     count = len(labels)
-    radius = draw(count, 1, 1, low=0.2, high=0.3) * size
-    centre = draw(count, 2, low=0.3, high=0.7) * size
+    share = draw(count, 1, low=0.15, high=0.25)
+    radius = share[..., None] * size
+    # anywhere that the whole shape fits: a map that only knows the middle must not find it
+    reach = 1.25 * share
+    centre = (reach + (1 - 2 * reach) * draw(count, 2)) * size
     turn = draw(count, 1, 1, low=-0.4, high=0.4)
     at = torch.arange(size) + 0.5
     y, x = at[:, None] - centre[:, :1, None], at[None] - centre[:, 1:, None]

@@ -14,7 +14,7 @@ from ssplain.train.draws import Images
 from ssplain.train.lesson import Known
 from ssplain.train.loop import Step
 from ssplain.train.pupil import Pupil
-from ssplain.train.rop import CLASSES, STAGES, Stage, Verdict, judge, train_rop
+from ssplain.train.rop import CLASSES, STAGES, Performance, Stage, judge, train_rop
 
 _ENOUGH = 3000  # images to tell from what all have in common
 
@@ -30,7 +30,7 @@ def make_rop(
     start: nn.Module | None = None,
     stages: Sequence[Stage] = STAGES,
     progress: Callable[[int, Step], None] | None = None,
-) -> Verdict:
+) -> Performance:
     """Train GoogLeNet, test it, and write half-precision weights with their card.
 
     The same call again goes on where a killed run stopped; after a finished run it only writes the
@@ -62,10 +62,10 @@ def make_rop(
     # Judged as it will be read: rounded to half precision.
     learned = trained.model.graduate() if isinstance(trained.model, Pupil) else trained.model
     model = copy.deepcopy(learned).half().float()
-    verdict = judge(model, *images["test"])
+    performance = judge(model, *images["test"])
     counts = {split: len(labels) for split, (_, labels) in images.items()}
     recalls = ", ".join(
-        f"{name} {recall:.0%}" for name, recall in zip(CLASSES, verdict.recalls, strict=True)
+        f"{name} {recall:.0%}" for name, recall in zip(CLASSES, performance.recalls, strict=True)
     )
     card = ModelCard(
         name=name,
@@ -74,7 +74,7 @@ def make_rop(
         classes=CLASSES,
         channels=1,
         size=(224, 224),
-        accuracy=verdict.balanced_accuracy,
+        accuracy=performance.balanced_accuracy,
         seed=stages[0].settings.seed,
         date=datetime.now(UTC).date().isoformat(),
         domain=_domain(images["train"][0]),
@@ -89,7 +89,7 @@ def make_rop(
     )
     out.mkdir(parents=True, exist_ok=True)
     save(model.half(), card, out)
-    return verdict
+    return performance
 
 
 def simulated(

@@ -64,7 +64,7 @@ FURTHER = STAGES[3:]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Performance:
     """How well a classifier does on labelled images.
 
     Attributes:
@@ -148,7 +148,7 @@ def train_rop(
     return trained
 
 
-def judge(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> Verdict:
+def judge(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> Performance:
     """Judge a classifier on images (N, 1, H, W) in [0, 1] or bytes.
 
     Example:
@@ -162,7 +162,7 @@ def judge(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> Verdi
     counts = confusion_matrix(truth, chance.argmax(1), labels=range(chance.shape[1]))
     recalls = np.diag(counts) / counts.sum(axis=1)
     ours = [truth == label for label in range(chance.shape[1])]
-    return Verdict(
+    return Performance(
         confusion=counts,
         recalls=tuple(recalls.tolist()),
         balanced_accuracy=float(recalls.mean()),

@@ -54,8 +54,8 @@ from ssplain.vessels.network import Network
 from ssplain.vessels.pose import Plane
 from ssplain.vessels.skeleton import Centreline
 
-Variant = Literal["robust", "raw"]
-VARIANTS: tuple[Variant, ...] = get_args(Variant)
+CurvatureVariant = Literal["robust", "raw"]
+CURVATURE_VARIANTS: tuple[CurvatureVariant, ...] = get_args(CurvatureVariant)
 Axis = Literal["alg", "abs"]
 AXES: tuple[Axis, ...] = get_args(Axis)
 
@@ -85,7 +85,7 @@ class TubularCurvature:
     values: Plane
     measured: NDArray[np.bool_]
     clear: NDArray[np.bool_]
-    variant: Variant
+    variant: CurvatureVariant
     sigma: float
     local: bool
     axis: Axis
@@ -112,7 +112,7 @@ def tubular_curvature(
     network: Network,
     labels: NDArray[np.int32],
     *,
-    variant: Variant = "robust",
+    variant: CurvatureVariant = "robust",
     sigma: float | Literal["local"] | None = None,
     tau: float = 1.5,
     axis: Axis = "alg",
@@ -233,7 +233,7 @@ def strongest(
 
 def _check(variant: str, sigma: float | str | None, tau: float, axis: str) -> None:
     for what, name, names in (
-        ("curvature variant", variant, VARIANTS),
+        ("curvature variant", variant, CURVATURE_VARIANTS),
         ("choice of the eigenvector", axis, AXES),
     ):
         if name not in names:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
-from ssplain.vessels.curvature import Axis, TubularCurvature, Variant, tubular_curvature
+from ssplain.vessels.curvature import Axis, CurvatureVariant, TubularCurvature, tubular_curvature
 from ssplain.vessels.curve import Curve, arc_over_chord, smooth_curves, tortuosity
 from ssplain.vessels.ground import find_threshold
 from ssplain.vessels.network import Network, vessel_network
@@ -147,7 +147,7 @@ def trace(
     image: "NDArray[Any] | torch.Tensor",
     *,
     method: Method = "skeleton",
-    variant: Variant = "robust",
+    variant: CurvatureVariant = "robust",
     sigma: float | Literal["local"] | None = None,
     tau: float = 1.5,
     axis: Axis = "alg",
@@ -224,7 +224,7 @@ def trace(
 def curvature(
     image: "NDArray[Any] | torch.Tensor",
     *,
-    variant: Variant = "robust",
+    variant: CurvatureVariant = "robust",
     sigma: float | Literal["local"] | None = None,
     tau: float = 1.5,
     axis: Axis = "alg",
