@@ -43,7 +43,7 @@ def train(count: int = 8000, epochs: int = 12) -> nn.Module:
     steps = epochs * -(-count // 64)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 8e-3, total_steps=steps)
     for _ in range(epochs):
-        for rows in torch.randperm(count).split(64):
+        for rows in torch.split(torch.randperm(count), 64):
             loss = nn.functional.cross_entropy(net(images[rows]), drawn.labels[rows])
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]

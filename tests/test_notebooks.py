@@ -11,13 +11,18 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 IDS = [path.stem for path in NOTEBOOKS]
 
 
+def _read(path: Path) -> nbformat.NotebookNode:
+    found: nbformat.NotebookNode = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+    return found
+
+
 def test_there_are_two() -> None:
     assert IDS == ["own-classifier", "simulated-eye"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=IDS)
 def test_outputs_are_there(path: Path) -> None:
-    cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    cells = [cell for cell in _read(path).cells if cell.cell_type == "code"]
     outputs = [output for cell in cells for output in cell.outputs]
     assert all(cell.execution_count for cell in cells)
     assert not any(output.output_type == "error" for output in outputs)
@@ -29,4 +34,4 @@ def test_outputs_are_there(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=IDS)
 def test_it_runs(path: Path) -> None:
-    NotebookClient(nbformat.read(path, 4), timeout=600, kernel_name="python3").execute()
+    NotebookClient(_read(path), timeout=600, kernel_name="python3").execute()

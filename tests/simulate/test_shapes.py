@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def precision(maps: Tensor, truth: Tensor) -> float:
     found = [
-        average_precision_score(one.flatten().numpy(), scores.flatten().numpy())
+        float(average_precision_score(one.flatten().numpy(), scores.flatten().numpy()))
         for scores, one in zip(maps, truth, strict=True)
     ]
     return sum(found) / len(found)
