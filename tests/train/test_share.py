@@ -3,7 +3,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from ssplain.train.rop import Verdict
+from ssplain.train.rop import Performance
 from ssplain.train.share import mean_share_range, said, share_range
 
 
@@ -27,9 +27,9 @@ def test_the_mean_of_shares_is_covered_as_often_as_said() -> None:
     assert 0.93 <= inside / 1000 <= 0.99
 
 
-def test_a_verdict_says_how_little_few_images_say() -> None:
+def test_performance_says_how_little_few_images_say() -> None:
     confusion = np.array([[5, 0, 0], [0, 4, 1], [0, 0, 5]])
-    verdict = Verdict(confusion, (1.0, 0.8, 1.0), 14 / 15, (1.0, 1.0, 1.0), ())
+    found = Performance(confusion, (1.0, 0.8, 1.0), 14 / 15, (1.0, 1.0, 1.0), ())
     low, high = mean_share_range([5, 4, 5], [5, 5, 5])
-    assert f"balanced accuracy {said(14 / 15, (low, high), 15)}" in str(verdict)
+    assert f"balanced accuracy {said(14 / 15, (low, high), 15)}" in str(found)
     assert high - low > 0.2

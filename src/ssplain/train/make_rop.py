@@ -82,8 +82,8 @@ def make_rop(
             f"Trained on {counts['train']} {origin}, each class equally often and varied "
             f"in all that is not disease, with Adam: {', '.join(map(_tell, stages))}. Balanced "
             f"accuracy {trained.score:.1%} on {counts['validation']} images held out. "
-            f"Accuracy is balanced accuracy, {verdict.summary} test images of vessel trees that "
-            f"training never saw; recalls: {recalls}. Weights are in half precision. Not for "
+            f"Accuracy is balanced accuracy, {performance.summary} test images of vessel trees "
+            f"that training never saw; recalls: {recalls}. Weights are in half precision. Not for "
             "diagnosis."
         ),
     )
