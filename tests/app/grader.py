@@ -8,7 +8,7 @@ from torch import nn
 from ssplain.models.card import ModelCard, save
 from ssplain.reading.opinion import GRADES
 
-SIDE = 56
+SIDE = 224
 
 
 class Grader(nn.Module):

@@ -116,6 +116,8 @@ class Guard:
         host = _parts(f"//{headers.get('host', '')}")[0]
         if self.hosts and host not in self.hosts:
             return PlainTextResponse("This room answers to its own address only.", 421)
+        if "\0" in scope["path"]:  # no file system knows what to do with it
+            return JSONResponse({"message": "There is nothing at this address."}, 404)
         scope["ssplain.user"] = self._user(headers.get("authorization", "")) if self.users else None
         if self.users and scope["ssplain.user"] is None:
             ask = {"WWW-Authenticate": 'Basic realm="ssplain reading room", charset="UTF-8"'}

@@ -13,7 +13,7 @@ from ssplain.app import runs
 from ssplain.app.subject import load_arrays
 from ssplain.errors import SSplainError
 from ssplain.report.dicom import nobodys_files
-from ssplain.report.results import Explained, results_page
+from ssplain.report.results import Explained, chance, results_page
 from ssplain.run.report import eye_facts
 
 MOST = 20  # results of one report
@@ -113,9 +113,12 @@ def _facts(result: Mapping[str, Any]) -> dict[str, str]:
     said, classes, target = result["prediction"], result["classes"], result["target"]
     p = said["probabilities"]
     winner = max(range(len(p)), key=p.__getitem__)
-    facts = {"model": str(result["model"]), "model says": f"{classes[winner]} ({p[winner]:.1%})"}
+    facts = {
+        "model": str(result["model"]),
+        "model says": f"{classes[winner]} ({chance(p[winner])})",
+    }
     if target != winner:
-        facts["explained"] = f"{classes[target]} ({p[target]:.1%})"
+        facts["explained"] = f"{classes[target]} ({chance(p[target])})"
     if result["label"] is not None:
         facts["known to be"] = str(classes[result["label"]])
     if result.get("reading"):
@@ -125,8 +128,8 @@ def _facts(result: Mapping[str, Any]) -> dict[str, str]:
     for one in result["maps"]:
         checks = one.get("checks")
         if checks:
-            found = f"{checks['only']:.1%} with only its pixels, {checks['without']:.1%} without"
-            facts[one["title"]] = found
+            only, without = chance(checks["only"]), chance(checks["without"])
+            facts[one["title"]] = f"{only} with only its pixels, {without} without them"
     return facts
 
 

@@ -99,6 +99,17 @@ def entries(scores: NDArray[np.floating[Any]], inside: NDArray[np.bool_]) -> NDA
     return np.searchsorted(counts, rank, side="right").astype(np.uint8)
 
 
+def chance(p: float) -> str:
+    """A probability as people read it, never a bare 0 or 100 %.
+
+    >>> chance(0.98765), chance(1.0), chance(1e-9)
+    ('98.8 %', '> 99.9 %', '< 0.1 %')
+    """
+    if p > 0.999:
+        return "> 99.9 %"
+    return "< 0.1 %" if p < 0.001 else f"{100 * p:.1f} %"
+
+
 def _page(title: str, images: Sequence[Explained], note: str, widest: int) -> str:
     names = list(dict.fromkeys(name for one in images for name in one.maps))
     ramp = colormaps["inferno"](np.linspace(0.95, 0.25, len(SHARES)))[:, :3]

@@ -15,7 +15,7 @@ from ssplain.fundus.frame import Frame
 from ssplain.models.card import find_card
 from ssplain.report.reading import ARRAYS
 from ssplain.report.render import grey
-from ssplain.report.results import Explained, results_page
+from ssplain.report.results import Explained, chance, results_page
 from ssplain.run.index import Index
 
 MOST = 200  # images of a page; a job may have a million
@@ -80,14 +80,14 @@ def _facts(
     p = found.probabilities[0]
     names = list(classes) or [str(i) for i in range(len(p))]
     winner, target = int(p.argmax()), int(found.target[0])
-    facts = {"model says": f"{names[winner]} ({p[winner]:.1%})"}
+    facts = {"model says": f"{names[winner]} ({chance(float(p[winner]))})"}
     if target != winner:
-        facts["explained"] = f"{names[target]} ({p[target]:.1%})"
+        facts["explained"] = f"{names[target]} ({chance(float(p[target]))})"
     only, without = (measures.get(f"probability_{part}_mask") for part in ("only", "without"))
     warnings: tuple[str, ...] = ()
     if only is not None and without is not None:
-        facts["with only the kept pixels"] = f"{only:.1%}"
-        facts["without them"] = f"{without:.1%}"
+        facts["with only the kept pixels"] = chance(only)
+        facts["without them"] = chance(without)
         if only <= without:
             why = "without its pixels the class is as likely as with them alone"
             warnings = (f"Do not rely on this map: {why}.",)
@@ -121,7 +121,7 @@ def eye_facts(reading: Mapping[str, Any]) -> dict[str, str]:
     """Return the numbers of an eye that was read, in words."""
     stability, second = reading["stability"], reading["second_opinion"]
     severity = "" if second["severity"] is None else f", severity {second['severity']:.1f}"
-    said = ", ".join(f"{name} {p:.1%}" for name, p in reading["probabilities"].items())
+    said = ", ".join(f"{name} {chance(p)}" for name, p in reading["probabilities"].items())
     low, high = stability["lowest_severity"], stability["highest_severity"]
     moves = f"{low:.1f} to {high:.1f} if changed a little"
     return {
