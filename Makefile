@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo room test test-slow mutants docs check format bench clean
+.PHONY: help demo room test test-slow test-lowest test-newest mutants docs check format bench clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -25,6 +25,18 @@ test: .venv/ready ## run the tests (under ten minutes on two cores)
 
 test-slow: .venv/ready ## run the checks that take minutes each
 	$(BIN)/pytest -m slow
+
+test-lowest:     ## run the tests on the lowest versions that pyproject.toml allows, torch as pinned
+	$(PYTHON) -m venv .venv-lowest
+	$(PYTHON) tests/lowest.py > .venv-lowest/constraints.txt
+	PIP_CONSTRAINT=.venv-lowest/constraints.txt .venv-lowest/bin/pip install --quiet torch -e '.[dev]'
+	OMP_NUM_THREADS=1 .venv-lowest/bin/pytest -m "not slow" -n 2 --dist loadfile
+
+test-newest:     ## run the tests on the newest versions that pyproject.toml allows, torch as pinned
+	$(PYTHON) -m venv .venv-newest
+	grep '^torch==' constraints.txt > .venv-newest/constraints.txt
+	PIP_CONSTRAINT=.venv-newest/constraints.txt .venv-newest/bin/pip install --quiet torch -e '.[dev]'
+	OMP_NUM_THREADS=1 .venv-newest/bin/pytest -m "not slow" -n 2 --dist loadfile
 
 mutants: .venv/ready ## put 300 small faults into the code, one at a time, and see which are noticed
 	OMP_NUM_THREADS=1 nice $(BIN)/python tests/mutants.py --count 300
