@@ -51,7 +51,6 @@ class Shifted(nn.Module):
         return values
 
 
-@pytest.mark.filterwarnings("ignore:.*says nothing")  # of so small a picture one may be flat
 @pytest.mark.parametrize(
     "name", [n for n in ssplain.explain.names() if n not in ("guided-grad-cam", "deep-shap")]
 )
