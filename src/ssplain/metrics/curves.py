@@ -54,11 +54,6 @@ class Curve:
         return self.correct.double().mean(0)
 
     @property
-    def target_probability(self) -> Tensor:
-        """`(S,)` mean probability of the label, at each step."""
-        return self.probability.double().mean(0)
-
-    @property
     def area(self) -> float:
         """Area under the balanced accuracy: the headline number."""
         return float(area(self.balanced_accuracy, self.grid))

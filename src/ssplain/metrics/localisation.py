@@ -34,17 +34,6 @@ class Scores:
         """Average each score over the images that have disease."""
         return {f.name: float(getattr(self, f.name).nanmean()) for f in fields(self)}
 
-    def by_class(self, labels: Tensor) -> dict[int, dict[str, float]]:
-        """Average each score within each class that has images with disease."""
-        diseased = ~self.precision.isnan()
-        return {
-            label: self._take(diseased & (labels == label)).mean()
-            for label in sorted(set(labels[diseased].tolist()))
-        }
-
-    def _take(self, rows: Tensor) -> "Scores":
-        return Scores(*(getattr(self, f.name)[rows] for f in fields(self)))
-
 
 @dataclass(frozen=True, eq=False)
 class Localisation:
