@@ -190,7 +190,7 @@ class TestRegistry:
         for known in METHODS.values():
             assert known.reference
             assert known.title
-            assert set(known.paper) <= {"mnist", "fmnist", "rop"}
+            assert set(known.paper) <= {"mnist", "fmnist", "rop", "photograph"}
 
     @pytest.mark.parametrize("name", [n for n in names() if not method(n).needs_gradient])
     def test_methods_without_gradient_take_models_without(self, name: str) -> None:

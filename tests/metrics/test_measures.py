@@ -28,6 +28,10 @@ HIGH = {
     "coverage",
     "sparsity",
     "seed-agreement",
+    "overlap-1e-6",
+    "overlap-1e-3",
+    "ranks-1e-6",
+    "ranks-1e-3",
 }
 LOW = {
     "deletion",

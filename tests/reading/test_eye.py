@@ -172,4 +172,10 @@ def test_the_page_stands_alone_and_trusts_no_name(reading: Reading) -> None:
     for quadrant in reading.quadrants:
         assert quadrant.name in page
     files = reading_files(reading, "eye.png")
-    assert sorted(files) == ["explanation.png", "eye.html", "reading.json", "vessels.png"]
+    assert sorted(files) == [
+        "explanation.png",
+        "eye.html",
+        "reading.json",
+        "reading.npz",
+        "vessels.png",
+    ]
