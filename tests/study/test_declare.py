@@ -73,7 +73,7 @@ def test_settings_are_those_of_the_paper() -> None:
     )
     assert (free["tv_weight"], free["rho"], free["lr"]) == (1e-4, 0.01, 0.01)
     assert {**printed, "area_reduction": "sum"} == converged
-    assert (printed["variant"], printed["step"], printed["smooth"]) == ("preserve", 1, 0.0001)
+    assert (printed["objective"], printed["step"], printed["smooth"]) == ("preserve", 1, 0.0001)
     intensity, ones = (v.all_settings("rop") for v in STUDIES["start"].variants)
     assert {**intensity, "start": "ones", "iterations": 400} == ones
     assert (STUDIES["rop"].images, STUDIES["mnist"].images) == (100, 500)

@@ -135,6 +135,7 @@ def grown(rng: np.random.Generator, disease: Disease, place: Place) -> list[Stra
         place: where in the photograph.
 
     Example:
+        >>> from ssplain.simulate.disease import draw_disease
         >>> rng = np.random.default_rng(0)
         >>> strands = grown(rng, draw_disease(rng, 2), Place((100.0, 80.0), 1.0, 1))
         >>> len(strands) > 5, bool(np.hypot(*(strands[0].points[0] - (80, 100))) < 12)

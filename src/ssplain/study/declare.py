@@ -56,7 +56,7 @@ HALF, LARGE, *SMALL = (
 _FREE = {"budget": 0.05, "iterations": 400, "support": None}
 _PIXELWISE = {
     **_FREE,
-    "variant": "preserve",
+    "objective": "preserve",
     "perturbation": "fade",
     "step": 1,
     "sigma": 1.0,

@@ -124,5 +124,5 @@ def passes(settings: Mapping[str, Any], method: str, scene: Scene) -> float:
         return float(settings["samples"])
     if method == "integrated-gradients":
         return 50 * gradient
-    both = 2 if method.startswith("extremal") and settings.get("variant") != "preserve" else 1
+    both = 2 if method.startswith("extremal") and settings.get("objective") != "preserve" else 1
     return gradient * both * float(settings.get("iterations", 1))
