@@ -148,5 +148,5 @@ def test_work_is_counted_in_passes() -> None:
     assert counted["ssplain-0"] == 3 * 20
     assert counted["saliency"] == 3
     assert counted["integrated-gradients"] == 3 * 50
-    once = {"iterations": 10, "variant": "preserve"}
+    once = {"iterations": 10, "objective": "preserve"}
     assert passes(once, "extremal-perturbation", scene) == 3 * 10
