@@ -58,6 +58,20 @@ def test_vessels_stay_near_the_mask(index: int, monkeypatch: pytest.MonkeyPatch)
     assert (fundus.branch_ids >= 0).sum() > 0.3 * (mask > 0).sum()
 
 
+def _winding(image: np.ndarray) -> float:
+    bends = [b.mean_curvature for b in trace(image).branches]
+    return float(np.nanmean(bends))
+
+
+def test_windings_of_the_mask_are_not_passed_on() -> None:
+    ill = [simulate(5, i, label=2).image for i in range(8)]
+    redrawn = [simulate_on_mask(ill[i], 6, i, label=0, amount=0.0).image for i in range(8)]
+    well = [simulate(6, i, label=0, amount=0.0).image for i in range(8)]
+    natural = np.mean([_winding(image) for image in well])
+    assert np.mean([_winding(image) for image in ill]) > 1.8 * natural  # there is something to lose
+    assert np.mean([_winding(image) for image in redrawn]) < 1.25 * natural
+
+
 def test_side_branches_grow_from_the_vessels_of_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = []
     for share in (0.0, 1.0):

@@ -22,7 +22,7 @@ from ssplain.vessels.tracing import VesselTree, trace
 _DISC = 14.0  # pixels from the middle of the disc within which vessels are taken to leave it
 _WELL_FED = 250.0  # pixels; a trunk that feeds less than this is thinner
 _SPROUTING = 0.5  # share of images whose drawn vessels get side branches
-_SMOOTH = 5.0  # pixels; removes the mask's own wiggles and keeps the course
+_SMOOTH = 8.0  # pixels; leaves a real course as wound as a simulated one without disease
 _WIDTHS: dict[Kind, tuple[float, float]] = {"artery": (2.0, 2.6), "vein": (2.7, 3.5)}
 
 
