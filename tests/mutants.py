@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any
 
 HOME = Path(__file__).resolve().parents[1]
-ROOMS = ("prox", "solve", "explain", "metrics", "study")
+ROOMS = ("prox", "solve", "explain", "metrics", "study", "claims")
 # modules whose tests do not bear their name
 TESTS = {
     "prox": ["prox"],
@@ -37,10 +37,11 @@ TESTS = {
     "explain/targets": ["explain/test_ssplain.py", "explain/test_bad_input.py"],
     "explain/starts": ["explain/test_ssplain.py", "explain/test_objectives.py"],
     "metrics/measure": ["metrics/test_measures.py", "metrics/test_evaluation.py"],
-    "study/claim": ["study/test_claims.py"],
-    "study/claims": ["study/test_ledger.py"],
-    "study/claims_comparisons": ["study/test_claims.py"],
-    "study/claims_settings": ["study/test_claims.py"],
+    "claims/claim": ["claims/test_catalogue.py"],
+    "claims/catalogue": ["claims/test_catalogue.py", "claims/test_ledger.py"],
+    "claims/comparisons": ["claims/test_catalogue.py"],
+    "claims/ours": ["claims/test_catalogue.py"],
+    "claims/settings": ["claims/test_catalogue.py"],
     "study/kinds": ["study/test_declare.py"],
     "study/style": ["study/test_pictures.py"],
     "study/work": ["study/test_engine.py"],

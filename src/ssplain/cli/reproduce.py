@@ -21,15 +21,16 @@ def reproduce(
     A stopped run goes on where it was. Each study gets a folder with figures, tables and a record;
     ledger.json and ledger.csv say of each claim whether it holds.
     """
+    from ssplain.claims import tally, update_ledger
     from ssplain.cli.progress import bar
     from ssplain.report.record import read_ledger
-    from ssplain.study.ledger import tally
     from ssplain.study.reproduce import named
     from ssplain.study.reproduce import reproduce as run
 
     for study in named(name):
         with bar(study) as progress:
             record = run(study, out, images=images, seed=seed, progress=progress)
+        update_ledger(out)
         files = len(record.figures) + len(record.tables)
         typer.echo(
             f"{study}: {record.images} images, {files} figures and tables in {out / study}, "

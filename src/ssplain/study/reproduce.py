@@ -1,4 +1,4 @@
-"""From a name to a finished study: loads what is bundled, runs, and updates the ledger."""
+"""From a name to a finished study on the bundled models and images."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,6 @@ from ssplain.run.scene import bundled_scene
 from ssplain.study.declare import IMAGES, STUDIES, declared
 from ssplain.study.engine import run
 from ssplain.study.kinds import MapStudy, SanityStudy, StabilityStudy, TimesStudy
-from ssplain.study.ledger import update_ledger
 from ssplain.study.sanity import run_sanity
 from ssplain.study.stability import run_stability
 from ssplain.study.times import run_times
@@ -36,7 +35,7 @@ def reproduce(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Record:
-    """Run a study on the bundled images and update the ledger.
+    """Run a study on the bundled images.
 
     Args:
         name: of the study.
@@ -53,14 +52,12 @@ def reproduce(
     }
     match study:
         case MapStudy():
-            record = run(study, scenes[study.dataset], home, seed=seed, progress=progress)
+            return run(study, scenes[study.dataset], home, seed=seed, progress=progress)
         case SanityStudy():
-            record = run_sanity(study, scenes[study.dataset], home, seed=seed, progress=progress)
+            return run_sanity(study, scenes[study.dataset], home, seed=seed, progress=progress)
         case TimesStudy():
-            record = run_times(study, scenes, home, seed=seed, progress=progress)
+            return run_times(study, scenes, home, seed=seed, progress=progress)
         case StabilityStudy():
-            record = run_stability(study, scenes, home, seed=seed, progress=progress)
+            return run_stability(study, scenes, home, seed=seed, progress=progress)
         case _:
             raise TypeError(f"{type(study).__name__} is no kind of study that can be run")
-    update_ledger(home)
-    return record

@@ -1,9 +1,9 @@
 """All claims that numbers can decide, the paper's and then our own, in the ledger's order."""
 
-from ssplain.study.claim import Claim
-from ssplain.study.claims_comparisons import FMNIST, MAPS, MNIST, PREDICTED, ROP
-from ssplain.study.claims_ours import RANKINGS, STEADINESS
-from ssplain.study.claims_settings import (
+from ssplain.claims.claim import Claim
+from ssplain.claims.comparisons import FMNIST, MAPS, MNIST, PREDICTED, ROP
+from ssplain.claims.ours import RANKINGS, STEADINESS
+from ssplain.claims.settings import (
     ABLATION,
     BUDGETS,
     EXTREMAL_CLAIMS,

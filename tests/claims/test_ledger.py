@@ -3,19 +3,10 @@ from pathlib import Path
 
 import torch
 
+from ssplain.claims import CLAIMS, judge, tally, update_ledger
 from ssplain.metrics import MEASURES, Evaluation
 from ssplain.report.record import Record, read_ledger, write_record
-from ssplain.study import (
-    CLAIMS,
-    STUDIES,
-    Results,
-    SanityStudy,
-    StabilityStudy,
-    TimesStudy,
-    judge,
-    tally,
-    update_ledger,
-)
+from ssplain.study import STUDIES, Results, SanityStudy, StabilityStudy, TimesStudy
 from ssplain.study.results import write_results
 from ssplain.study.times import group
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ssplain.study.verdicts import Test
+from ssplain.claims.verdicts import Test
 
 
 @dataclass(frozen=True)

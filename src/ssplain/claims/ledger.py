@@ -7,13 +7,13 @@ from pathlib import Path
 
 import torch
 
+from ssplain.claims.catalogue import CLAIMS
+from ssplain.claims.claim import Claim
+from ssplain.claims.verdicts import MISSING, OPEN, Judged
 from ssplain.files import write_whole
 from ssplain.report.record import RECORD, Judgement, write_ledger
-from ssplain.study.claim import Claim
-from ssplain.study.claims import CLAIMS
 from ssplain.study.results import VALUES, Results, UnmeasuredError, read_results
 from ssplain.study.tables import csv_text
-from ssplain.study.verdicts import MISSING, OPEN, Judged
 
 TABLE = "ledger.csv"
 

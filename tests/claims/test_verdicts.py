@@ -1,10 +1,7 @@
 import pytest
 import torch
 
-from ssplain.metrics import Evaluation, Interval
-from ssplain.study.kinds import Variant
-from ssplain.study.results import Results
-from ssplain.study.verdicts import (
+from ssplain.claims.verdicts import (
     FAILS,
     HOLDS,
     OPEN,
@@ -17,6 +14,9 @@ from ssplain.study.verdicts import (
     standing,
     together,
 )
+from ssplain.metrics import Evaluation, Interval
+from ssplain.study.kinds import Variant
+from ssplain.study.results import Results
 
 A, B, C = (Variant(name, "saliency") for name in "abc")
 LABELS = torch.tensor([0] * 6 + [1] * 6)

@@ -1,6 +1,7 @@
 """The paper's claims about SSplain's own parts and settings, its sanity and its speed."""
 
-from ssplain.study.claim import BACKGROUND, SIMULATED, Claim
+from ssplain.claims.claim import BACKGROUND, SIMULATED, Claim
+from ssplain.claims.verdicts import Test, ahead, both, every_stage, level
 from ssplain.study.declare import (
     BRIGHT,
     CONVERGED,
@@ -19,7 +20,6 @@ from ssplain.study.declare import (
 )
 from ssplain.study.kinds import Variant
 from ssplain.study.times import group
-from ssplain.study.verdicts import Test, ahead, both, every_stage, level
 
 SANITY = (
     Claim(

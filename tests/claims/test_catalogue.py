@@ -11,17 +11,9 @@ from typing import Literal
 import pytest
 import torch
 
-from ssplain.metrics import MEASURES, Evaluation
-from ssplain.study import (
-    CLAIMS,
-    STUDIES,
-    Claim,
-    Results,
-    SanityStudy,
-    StabilityStudy,
-    TimesStudy,
-    judge,
-)
+from ssplain.claims import CLAIMS, Claim, judge
+from ssplain.metrics import Evaluation
+from ssplain.study import STUDIES, Results, SanityStudy, StabilityStudy, TimesStudy
 
 Way = Literal["higher", "lower"]
 LABELS = torch.tensor([0] * 4 + [1] * 4)
@@ -246,8 +238,11 @@ def meaning(claim: Claim) -> list[Part]:
 
 
 def results(study: str, changed: dict[tuple[str, str, str], torch.Tensor]) -> Results:
-    """Return a study's numbers, all 0.5 with some spread but for what is changed."""
-    declared = STUDIES[study]
+    """Return a study's numbers, all 0.5 with some spread but for what is changed.
+
+    Only the measures of what is changed are there: a claim that looks at others is "not measured".
+    """
+    declared, measures = STUDIES[study], {measure for _, _, measure in changed}
     titles = [variant.title for variant in declared.variants]
     groups = ["all", "support", "kappa", "maps"]
     if isinstance(declared, SanityStudy):
@@ -261,7 +256,7 @@ def results(study: str, changed: dict[tuple[str, str, str], torch.Tensor]) -> Re
     found = {
         group: {
             title: Evaluation.of_values(
-                {m: changed.get((group, title, m), 0.5 + SPREAD) for m in MEASURES}, LABELS
+                {m: changed.get((group, title, m), 0.5 + SPREAD) for m in measures}, LABELS
             )
             for title in titles
         }

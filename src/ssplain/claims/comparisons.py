@@ -1,6 +1,6 @@
 """The paper's claims about SSplain against its competitors, in our words, each with its test."""
 
-from ssplain.study.claim import (
+from ssplain.claims.claim import (
     BACKGROUND,
     CONNECTED,
     CURVATURE,
@@ -13,8 +13,8 @@ from ssplain.study.claim import (
     TARGETS,
     Claim,
 )
+from ssplain.claims.verdicts import ahead, both, level, no_worse
 from ssplain.study.declare import EXTREMAL, IXG, L1, NINE, OCCLUSION, OURS, SHOWN
-from ssplain.study.verdicts import ahead, both, level, no_worse
 
 
 def _comparison(study: str, where: str, label: str, before: str = "") -> tuple[Claim, ...]:

@@ -1,9 +1,9 @@
 """Our own claims, judged by the same rules as the paper's."""
 
-from ssplain.study.claim import SIMULATED, Claim
+from ssplain.claims.claim import SIMULATED, Claim
+from ssplain.claims.verdicts import ahead, both, level, no_worse
 from ssplain.study.declare import BRANCHES, NAMES, NINE, OURS, RANKING, RIVALS, STABLE, budgeted
 from ssplain.study.stability import group
-from ssplain.study.verdicts import ahead, both, level, no_worse
 
 OTHERS = (OURS, *NINE, *RIVALS)
 WHERE = "this package"
