@@ -1,8 +1,10 @@
+import ast
 import sys
 from pathlib import Path
 
 import pytest
 
+import ssplain
 from ssplain.run import revision as module
 from ssplain.run.revision import revision
 
@@ -56,3 +58,17 @@ def test_our_explainers_depend_on_what_they_are_made_of() -> None:
     assert {"ssplain.prox.l0", "ssplain.solve.admm"} <= ours
     measured = set(module._closure("ssplain.metrics.evaluation"))
     assert {"ssplain.metrics.curves", "ssplain.vessels.tracing"} <= measured
+
+
+def test_a_changed_preset_does_not_touch_the_maps_of_other_settings() -> None:
+    for name in ("ssplain.explain.ssplain", "ssplain.rivals.gradient"):
+        assert "ssplain.explain.presets" not in module._closure(name)
+
+
+def test_our_packages_only_pass_on_names() -> None:
+    """What a revision relies on when it leaves them out."""
+    home = Path(ssplain.__file__).parent
+    for path in home.glob("*/**/__init__.py"):
+        for node in ast.parse(path.read_text()).body:
+            names = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+            assert names or isinstance(node, ast.Import | ast.ImportFrom | ast.Expr), path

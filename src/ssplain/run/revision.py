@@ -46,8 +46,12 @@ def _closure(module: str) -> dict[str, Path]:
         if name in found or path is None or name == "ssplain":
             continue
         found[name] = path
+        names = _imported(path, name, packages)
+        # a package runs before its modules do; ours only pass on names, so what else is in a room,
+        # such as its presets, does not count for one explainer in it
         above = name.rpartition(".")[0]
-        names = [*_imported(path, name, packages), *([above] if above else [])]
+        if above and not above.startswith("ssplain."):
+            names.append(above)
         waiting += [other for other in names if other.partition(".")[0] in packages]
     return found
 
