@@ -13,7 +13,8 @@ import uvicorn
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from ssplain.app import Room, create
+from ssplain.app import create
+from ssplain.desk import Room
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (

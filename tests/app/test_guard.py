@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from ssplain.app import Room, create
+from ssplain.app import create
 from ssplain.app.guard import MOST_BODY, users_for
+from ssplain.desk import Room
 from ssplain.errors import SSplainError
 
 HOME = "http://127.0.0.1"

@@ -15,10 +15,11 @@ import torch
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from ssplain.app import Room, create
-from ssplain.app.job import Job
-from ssplain.app.library import Library
+from ssplain.app import create
 from ssplain.data import read_image
+from ssplain.desk import Room
+from ssplain.desk.job import Job
+from ssplain.desk.library import Library
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
 from ssplain.models import load
@@ -145,7 +146,7 @@ def test_a_grade_of_a_job_is_kept_by_its_file(client: TestClient, tmp_path: Path
 
 
 def test_a_running_job_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ssplain.app.job.FRESH", 0.0)
+    monkeypatch.setattr("ssplain.desk.job.FRESH", 0.0)
     images = write_digits(tmp_path / "in", 3)
     steps = iter([False, True, True, True])
     task = Explaining("lenet5-mnist", iterations=2, batch_size=1)

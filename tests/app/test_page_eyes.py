@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from ssplain.app import Room
+from ssplain.desk import Room
 from tests.app.conftest import Served, Visit, serving, visiting
 from tests.app.grader import grader
 from tests.app.test_page import DONE, colours, pixels, settle

@@ -12,9 +12,10 @@ import torch
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from ssplain.app import Room, create
-from ssplain.app.photographs import Photographs
-from ssplain.app.subject import Subject, layer
+from ssplain.app import create
+from ssplain.desk import Room
+from ssplain.desk.photographs import Photographs
+from ssplain.desk.subject import Subject, layer
 from ssplain.fundus.frame import Frame
 from ssplain.reading.eye import Reader
 from tests.app.grader import grader

@@ -15,7 +15,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 import ssplain
-from ssplain.app import Room, create
+from ssplain.app import create
+from ssplain.desk import Room
 from tests.app import hostile
 
 HOME = "http://127.0.0.1"

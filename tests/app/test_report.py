@@ -13,7 +13,8 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
-from ssplain.app import Room, create
+from ssplain.app import create
+from ssplain.desk import Room
 from ssplain.report.examples import SHARES
 from ssplain.report.results import Explained, results_page
 

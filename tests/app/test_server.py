@@ -13,8 +13,9 @@ import torch
 from fastapi.testclient import TestClient
 
 import ssplain
-from ssplain.app import Room, create
-from ssplain.app.queue import Task
+from ssplain.app import create
+from ssplain.desk import Room
+from ssplain.desk.queue import Task
 
 HOME = "http://127.0.0.1"
 

@@ -11,7 +11,8 @@ from fastapi.testclient import TestClient
 from pydicom.dataset import FileDataset, FileMetaDataset
 from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage
 
-from ssplain.app import Room, create, uploads
+from ssplain.app import create
+from ssplain.desk import Room, uploads
 from tests.app import hostile
 
 HOME = "http://127.0.0.1"

@@ -17,7 +17,8 @@ from pathlib import Path
 import uvicorn
 from playwright.sync_api import Page, sync_playwright
 
-from ssplain.app import Room, create
+from ssplain.app import create
+from ssplain.desk import Room
 from tests.app.conftest import CHROMIUM, FLAGS
 
 PATIENCE = 600_000

@@ -1,6 +1,5 @@
-"""The reading room: a web page to look at images, decisions and maps, on this machine."""
+"""The reading room as a web application: addresses, guard and page, on this machine."""
 
-from ssplain.app.room import Room
 from ssplain.app.server import create
 
-__all__ = ["Room", "create"]
+__all__ = ["create"]

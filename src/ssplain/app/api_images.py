@@ -17,13 +17,13 @@ from matplotlib import colormaps
 from pydantic import BaseModel, Field
 from torch import Tensor
 
-from ssplain.app import uploads
-from ssplain.app.library import SETTINGS, thumbnail
-from ssplain.app.room import Looked, Room
-from ssplain.app.session import COOKIE, Session
-from ssplain.app.sources import SETS, as_bytes, truth
-from ssplain.app.subject import Subject
 from ssplain.data import resize
+from ssplain.desk import uploads
+from ssplain.desk.library import SETTINGS, thumbnail
+from ssplain.desk.room import Looked, Room
+from ssplain.desk.session import COOKIE, Session
+from ssplain.desk.sources import SETS, as_bytes, truth
+from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
 from ssplain.explain import PRESETS
 from ssplain.reading.photograph import LARGEST

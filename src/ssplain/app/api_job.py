@@ -7,7 +7,7 @@ from fastapi.responses import Response
 
 from ssplain.app import reports, tables
 from ssplain.app.api_images import Here, Mine, quick
-from ssplain.app.job import Job
+from ssplain.desk.job import Job
 from ssplain.explain.result import ARRAYS
 from ssplain.report.reading import ARRAYS as READING
 from ssplain.run.report import job_page
@@ -50,7 +50,7 @@ def watch(job: Done, number: int) -> dict[str, Any]:
 
 @router.get("/{number}/maps/0")
 def planes(job: Done, number: int) -> Response:
-    """The map, see `ssplain.app.subject.layer`."""
+    """The map, see `ssplain.desk.subject.layer`."""
     return Response(job.map(number), media_type="application/octet-stream")
 
 

@@ -9,10 +9,11 @@ from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
-from ssplain.app import reports, runs, tables
+from ssplain.app import reports, tables
 from ssplain.app.api_images import Here, Mine, quick
-from ssplain.app.library import checked
-from ssplain.app.queue import Task
+from ssplain.desk import runs
+from ssplain.desk.library import checked
+from ssplain.desk.queue import Task
 from ssplain.explain import method
 
 router = APIRouter(prefix="/api/runs")
@@ -114,7 +115,7 @@ def stop(room: Here, session: Mine, run: str) -> dict[str, str]:
 
 @router.get("/{run}/maps/{index}")
 def planes(session: Mine, run: str, index: int) -> Response:
-    """One map for the page: rank, score and kept, see `ssplain.app.runs`."""
+    """One map for the page: rank, score and kept, see `ssplain.desk.runs`."""
     path = session.find("results", run) / f"map-{index}.bin"
     if not 0 <= index < runs.MOST_EXPLAINERS or not path.is_file():
         raise HTTPException(404)

@@ -8,8 +8,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from ssplain.app.api_images import Here, Mine, Name, quick
-from ssplain.app.grades import Grade
 from ssplain.app.tables import download
+from ssplain.desk.grades import Grade
 from ssplain.errors import SSplainError
 
 router = APIRouter(prefix="/api")

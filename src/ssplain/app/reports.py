@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ssplain.app import runs
-from ssplain.app.subject import load_arrays
+from ssplain.desk import runs
+from ssplain.desk.subject import load_arrays
 from ssplain.errors import SSplainError
 from ssplain.report.dicom import nobodys_files
 from ssplain.report.results import Explained, chance, results_page
@@ -51,10 +51,10 @@ def explained(
     """Return a result as the report takes it.
 
     Args:
-        result: as `ssplain.app.runs.read` gives it.
+        result: as `ssplain.desk.runs.read` gives it.
         shown: `(C, H, W)`, bytes or in [0, 1].
         inside: `(H, W)`.
-        planes: by the explainer's title, as `ssplain.app.subject.layer` makes them.
+        planes: by the explainer's title, as `ssplain.desk.subject.layer` makes them.
     """
     maps = {name: -_ranks(found, inside.shape).astype(np.float64) for name, found in planes.items()}
     picture = _bytes(shown)

@@ -14,8 +14,8 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from ssplain.app import api_images, api_job, api_runs, api_worklist
 from ssplain.app.guard import Guard
-from ssplain.app.room import Room
-from ssplain.app.session import COOKIE
+from ssplain.desk.room import Room
+from ssplain.desk.session import COOKIE
 from ssplain.errors import SSplainError
 
 LOG = logging.getLogger("ssplain.app")

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi.responses import Response
 
-from ssplain.app.grades import safe_cell
+from ssplain.desk.grades import safe_cell
 
 _COLUMNS = (
     "image",

@@ -43,8 +43,9 @@ def serve(
     try:
         import uvicorn
 
-        from ssplain.app import Room, create
+        from ssplain.app import create
         from ssplain.app.guard import is_loopback, users_for
+        from ssplain.desk import Room
     except ModuleNotFoundError as error:
         raise SSplainError(
             f"The reading room needs {error.name}; install it with `pip install ssplain[app]`."

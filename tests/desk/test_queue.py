@@ -5,7 +5,7 @@ from threading import Event
 
 import pytest
 
-from ssplain.app.queue import Queue, Task
+from ssplain.desk.queue import Queue, Task
 from ssplain.errors import SSplainError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ssplain import vessels
-from ssplain.app.subject import Subject
+from ssplain.desk.subject import Subject
 
 LEAST_SIDE = 100  # smaller images have no vessels worth the name
 MOST_SHARE = 0.5  # of the image; what covers more is no tree of lines

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
-from ssplain.app.job import Entry, Job
-from ssplain.app.library import Library, Prediction, severity
-from ssplain.app.photographs import Photographs
-from ssplain.app.queue import Stopped
-from ssplain.app.sources import Picture, Sources, suggested
+from ssplain.desk.job import Entry, Job
+from ssplain.desk.library import Library, Prediction, severity
+from ssplain.desk.photographs import Photographs
+from ssplain.desk.queue import Stopped
+from ssplain.desk.sources import Picture, Sources, suggested
 from ssplain.errors import SSplainError
 from ssplain.models.fingerprint import hash_tensor
 
@@ -65,7 +65,7 @@ class Worklist:
         sources: images.
         photographs: those that were read; without, a photograph is refused.
 
-    >>> from ssplain.app.sources import Sources
+    >>> from ssplain.desk.sources import Sources
     >>> work = Worklist(Library(["lenet5-mnist"]), Sources())
     >>> len(work.rows("mnist")), work.step(), work.rows("mnist")[0].decision
     (500, True, '7')

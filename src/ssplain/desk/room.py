@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import BoundedSemaphore
 
-from ssplain.app.eye import Tracer
-from ssplain.app.grades import Grades
-from ssplain.app.job import Job
-from ssplain.app.library import Library, Map, Prediction
-from ssplain.app.photographs import Photographs
-from ssplain.app.queue import Queue
-from ssplain.app.session import Session, Sessions
-from ssplain.app.sources import Picture, Sources, suggested
-from ssplain.app.subject import Subject
-from ssplain.app.worklist import Worklist
+from ssplain.desk.eye import Tracer
+from ssplain.desk.grades import Grades
+from ssplain.desk.job import Job
+from ssplain.desk.library import Library, Map, Prediction
+from ssplain.desk.photographs import Photographs
+from ssplain.desk.queue import Queue
+from ssplain.desk.session import Session, Sessions
+from ssplain.desk.sources import Picture, Sources, suggested
+from ssplain.desk.subject import Subject
+from ssplain.desk.worklist import Worklist
 from ssplain.models.card import BUNDLED
 from ssplain.progress import Progress
 

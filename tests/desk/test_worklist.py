@@ -10,11 +10,11 @@ import pytest
 import torch
 from PIL import Image
 
-from ssplain.app.grades import Grade, Grades
-from ssplain.app.library import Library
-from ssplain.app.sources import Sources
-from ssplain.app.worklist import Worklist
 from ssplain.data import bundled
+from ssplain.desk.grades import Grade, Grades
+from ssplain.desk.library import Library
+from ssplain.desk.sources import Sources
+from ssplain.desk.worklist import Worklist
 from ssplain.errors import SSplainError
 
 

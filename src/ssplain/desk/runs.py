@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ssplain.app.checks import check
-from ssplain.app.library import Library, Map, Prediction
-from ssplain.app.queue import Task
-from ssplain.app.subject import Subject, layer, load_arrays
+from ssplain.desk.checks import check
+from ssplain.desk.library import Library, Map, Prediction
+from ssplain.desk.queue import Task
+from ssplain.desk.subject import Subject, layer, load_arrays
 from ssplain.errors import SSplainError
 from ssplain.explain import method
 from ssplain.files import npz_bytes, write_whole

@@ -15,9 +15,9 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from ssplain.app.session import Session
 from ssplain.data import read_image
 from ssplain.data.dicom import read_dicom
+from ssplain.desk.session import Session
 from ssplain.errors import SSplainError
 
 MOST_BYTES = 64 * 2**20

@@ -13,11 +13,11 @@ import numpy as np
 from torch import Tensor
 
 from ssplain import data
-from ssplain.app import uploads
-from ssplain.app.job import Job
-from ssplain.app.session import Session
-from ssplain.app.subject import Subject
 from ssplain.data.dicom import read_dicom
+from ssplain.desk import uploads
+from ssplain.desk.job import Job
+from ssplain.desk.session import Session
+from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
 
 # name -> what the set is called, what one of it is called, and the model for it

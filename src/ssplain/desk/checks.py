@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from ssplain import metrics
-from ssplain.app.library import Library, Map
-from ssplain.app.subject import Subject
+from ssplain.desk.library import Library, Map
+from ssplain.desk.subject import Subject
 from ssplain.progress import Progress
 
 ORDERS = 3  # random orders to beat

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ssplain import explain, metrics, models
-from ssplain.app.subject import Subject
 from ssplain.data import resize
+from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
 from ssplain.models.severity import severity_of
 from ssplain.progress import Progress

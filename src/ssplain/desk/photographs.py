@@ -15,11 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ssplain.app.library import Library, Map, courses
-from ssplain.app.session import Session
-from ssplain.app.sources import Picture
-from ssplain.app.subject import Subject, load_arrays
 from ssplain.data.kind import is_photograph
+from ssplain.desk.library import Library, Map, courses
+from ssplain.desk.session import Session
+from ssplain.desk.sources import Picture
+from ssplain.desk.subject import Subject, load_arrays
 from ssplain.errors import SSplainError
 from ssplain.files import hash_bytes, npz_bytes, write_whole
 from ssplain.metrics import rank_pixels

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from ssplain.app.queue import Task
+from ssplain.desk.queue import Task
 from ssplain.errors import SSplainError
 
 COOKIE = "ssplain-room"

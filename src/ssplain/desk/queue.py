@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ssplain.errors import SSplainError
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
-LOG = logging.getLogger("ssplain.app")
+LOG = logging.getLogger("ssplain.desk")
 
 
 class Stopped(Exception):  # noqa: N818 - not a fault: somebody pressed the button

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ssplain.app.session import Session, Sessions
+from ssplain.desk.session import Session, Sessions
 from ssplain.errors import SSplainError
 
 

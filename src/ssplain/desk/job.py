@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
-from ssplain.app.checks import complaints
-from ssplain.app.library import Prediction, courses, severity
-from ssplain.app.subject import Subject, layer, load_arrays
+from ssplain.desk.checks import complaints
+from ssplain.desk.library import Prediction, courses, severity
+from ssplain.desk.subject import Subject, layer, load_arrays
 from ssplain.errors import SSplainError
 from ssplain.explain import METHODS, Explanation
 from ssplain.models.card import find_card
