@@ -1,13 +1,15 @@
 """The search of settings: what it keeps, and that nothing is tried twice."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from ssplain.data import bundled
 from ssplain.study import search
-from ssplain.study.search import GRID, Log
+from ssplain.study.search import GRID, GROUNDS, Log
 
 
 def test_the_best_stays_and_the_log_is_not_tried_again(
@@ -17,14 +19,16 @@ def test_the_best_stays_and_the_log_is_not_tried_again(
     images[..., 10:18, 12:16] = torch.rand(2, 1, 8, 4, generator=torch.Generator().manual_seed(0))
     tried: list[int] = []
 
-    def unreported(dataset: str, count: int, folder: Path | None) -> tuple[torch.Tensor, ...]:
+    def unreported(
+        dataset: str, count: int, folder: Path | None
+    ) -> tuple[torch.Tensor, torch.Tensor, None]:
         del dataset, folder
         tried.append(count)
-        return images, torch.tensor([0, 1])
+        return images, torch.tensor([0, 1]), None
 
     monkeypatch.setattr(search, "unreported", unreported)
-    monkeypatch.setattr(search, "PASSES", 3)
-    monkeypatch.setattr(search, "GRID", {"rho": (0.0, 0.01), "lr": (0.05, 0.1)})
+    small = replace(GROUNDS["mnist"], passes=3, grid={"rho": (0.0, 0.01), "lr": (0.05, 0.1)})
+    monkeypatch.setitem(GROUNDS, "mnist", small)
     path = tmp_path / "search.csv"
     found = search.search("mnist", Log(path), 2)
     lines = path.read_text().splitlines()
@@ -40,9 +44,10 @@ def test_a_larger_weight_is_taken_where_it_costs_next_to_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        search, "unreported", lambda *_: (torch.zeros(1, 1, 28, 28), torch.zeros(1))
+        search, "unreported", lambda *_: (torch.zeros(1, 1, 28, 28), torch.zeros(1), None)
     )
-    monkeypatch.setattr(search, "GRID", {"tv_weight": (0.0, 1e-3, 2e-3), "lr": (0.05, 0.1)})
+    grid = {"tv_weight": (0.0, 1e-3, 2e-3), "lr": (0.05, 0.1)}
+    monkeypatch.setitem(GROUNDS, "mnist", replace(GROUNDS["mnist"], grid=grid))
     log = Log(tmp_path / "search.csv")
     gains = {0.0: 0.9, 1e-3: 0.8985, 2e-3: 0.897}
 
@@ -55,3 +60,21 @@ def test_a_larger_weight_is_taken_where_it_costs_next_to_nothing(
     log.known = Known()
     found = search.search("mnist", log, 1)
     assert (found["tv_weight"], found["lr"]) == (1e-3, 0.05)
+
+
+def test_what_counts_counts_in_its_own_direction(tmp_path: Path) -> None:
+    log = Log(tmp_path / "search.csv")
+    found = {"insertion": 0.9, "deletion": 0.2, "connected": 0.5}
+    assert log.add("rop", 3, "{}", found) == pytest.approx(0.9 - 0.2 + 0.5)
+    assert Log(log.path).known["rop", "3", "{}"] == pytest.approx(1.2)
+
+
+def test_eyes_come_with_their_disease_and_are_no_others() -> None:
+    images, labels, truth = search.unreported("rop", 3)
+    assert labels.tolist() == [0, 1, 2]
+    assert truth is not None
+    assert truth.shape == images.shape
+    assert not bool(truth[0].any())
+    assert bool(truth[2].any())
+    reported, _ = bundled("rop")
+    assert not any(torch.equal(image, other) for image in images for other in reported)
