@@ -22,13 +22,13 @@ from ssplain.desk.job import Job
 from ssplain.desk.library import Library
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
+from ssplain.jobs.explaining import Explaining
+from ssplain.jobs.job import run
+from ssplain.jobs.reading import ReadingEyes
 from ssplain.models import load
-from ssplain.run.explaining import Explaining
-from ssplain.run.job import run
-from ssplain.run.reading import ReadingEyes
 from tests.app.grader import grader
+from tests.jobs.digits import QUICK, write_digits
 from tests.reading.eyes import cross
-from tests.run.digits import QUICK, write_digits
 
 HOME = "http://127.0.0.1"
 

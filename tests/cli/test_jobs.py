@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ssplain.run.job import run as run_job
-from ssplain.run.plan import Entry, in_shard
+from ssplain.jobs.job import run as run_job
+from ssplain.jobs.plan import Entry, in_shard
 from tests.cli.command import run
-from tests.run.digits import MODEL, QUICK, rows_of, write_digits
+from tests.jobs.digits import MODEL, QUICK, rows_of, write_digits
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from ssplain.data import bundled
 from ssplain.errors import SSplainError
 from ssplain.report.examples import SHARES
 from ssplain.report.results import Explained, entries, results_page
-from tests.run.digits import write_digits
+from tests.jobs.digits import write_digits
 
 MOST = 3_000_000  # bytes of a page of 20 images
 NAMES = ("SSplain-0", "Saliency", "Occlusion")

@@ -9,9 +9,9 @@ from ssplain.app import reports, tables
 from ssplain.app.api_images import Here, Mine, quick
 from ssplain.desk.job import Job
 from ssplain.explain.result import ARRAYS
+from ssplain.jobs.report import job_page
+from ssplain.jobs.state import open_job
 from ssplain.report.reading import ARRAYS as READING
-from ssplain.run.report import job_page
-from ssplain.run.state import open_job
 
 router = APIRouter(prefix="/api/job", dependencies=[quick])
 # what a job may have written for an image, and what it is

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ssplain.desk import runs
 from ssplain.desk.subject import load_arrays
 from ssplain.errors import SSplainError
+from ssplain.jobs.report import eye_facts
 from ssplain.report.dicom import nobodys_files
 from ssplain.report.results import Explained, chance, results_page
-from ssplain.run.report import eye_facts
 
 MOST = 20  # results of one report
 

@@ -20,9 +20,9 @@ from PIL import Image
 
 from ssplain.bench.timing import in_turn, ratio
 from ssplain.data import bundled
-from ssplain.run.driver import State
-from ssplain.run.explaining import Explaining
-from ssplain.run.job import run
+from ssplain.jobs.driver import State
+from ssplain.jobs.explaining import Explaining
+from ssplain.jobs.job import run
 
 Case = dict[str, Any]
 _TASK = Explaining("lenet5-mnist")

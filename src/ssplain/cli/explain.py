@@ -42,8 +42,8 @@ from ssplain.cli.work import (
 if TYPE_CHECKING:
     from sqlite3 import Row
 
-    from ssplain.run.explaining import Explaining
-    from ssplain.run.index import Index
+    from ssplain.jobs.explaining import Explaining
+    from ssplain.jobs.index import Index
 
 
 def explain(
@@ -115,8 +115,8 @@ def explain(
     after the running batch. Exit code 0 if all went well, 3 if some images failed, 2 for a mistake.
     """
     from ssplain.files import require_writable
-    from ssplain.run.explaining import Explaining
-    from ssplain.run.plan import parse_shard
+    from ssplain.jobs.explaining import Explaining
+    from ssplain.jobs.plan import parse_shard
 
     part = None if shard is None else parse_shard(shard)
     if "://" not in out:

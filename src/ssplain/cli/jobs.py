@@ -10,7 +10,7 @@ from ssplain.cli.work import EngineKind, IndexFile, Patience, Scheduler, Workers
 from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
-    from ssplain.run.index import Index
+    from ssplain.jobs.index import Index
 
 
 def jobs(
@@ -35,8 +35,8 @@ def jobs(
     index: IndexFile = None,
 ) -> None:
     """Show the state of a job, export it, try failed images again, or merge shards."""
-    from ssplain.run.state import merge as merge_shards
-    from ssplain.run.state import open_job
+    from ssplain.jobs.state import merge as merge_shards
+    from ssplain.jobs.state import open_job
 
     if export not in (None, "csv", "parquet"):
         raise SSplainError(f"--export {export} is not known; choose csv or parquet.")
@@ -58,10 +58,10 @@ def jobs(
 
 
 def _retry(folder: Path, index: Path | None, **options: object) -> None:
-    from ssplain.run.index import Index
-    from ssplain.run.recheck import retry_failed
-    from ssplain.run.state import open_job
-    from ssplain.run.task import revive
+    from ssplain.jobs.index import Index
+    from ssplain.jobs.recheck import retry_failed
+    from ssplain.jobs.state import open_job
+    from ssplain.jobs.task import revive
 
     with open_job(index or folder) as found:
         path, description = found.path, found.about("task")
@@ -76,7 +76,7 @@ def _retry(folder: Path, index: Path | None, **options: object) -> None:
 
 def _export(index: "Index", kind: str, to: Path | None, folder: Path) -> None:
     from ssplain.files import told
-    from ssplain.run.state import write_csv, write_parquet
+    from ssplain.jobs.state import write_csv, write_parquet
 
     if kind == "parquet":
         path = to or folder / "images.parquet"

@@ -11,7 +11,7 @@ import typer
 from ssplain.cli.work import Inputs, JobFolder, Report, Workers, check_report, work_through
 
 if TYPE_CHECKING:
-    from ssplain.run.index import Index
+    from ssplain.jobs.index import Index
 
 TABLE = "readings.csv"
 
@@ -41,7 +41,7 @@ def read(
     well, 3 if some could not be read, 2 for a mistake.
     """
     from ssplain.files import require_writable
-    from ssplain.run.reading import ReadingEyes
+    from ssplain.jobs.reading import ReadingEyes
 
     require_writable(Path(out))
     check_report(report, out)
@@ -82,7 +82,7 @@ def _show(index: "Index") -> None:
 def _tabulate(out: Path) -> None:
     """Write one line per eye, those that could not be read with the reason."""
     from ssplain.files import write_whole
-    from ssplain.run.index import NAME, Index
+    from ssplain.jobs.index import NAME, Index
 
     if not (out / NAME).is_file():
         return

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from ssplain.run.driver import State
-    from ssplain.run.index import Index
-    from ssplain.run.job import Summary
-    from ssplain.run.task import Task
+    from ssplain.jobs.driver import State
+    from ssplain.jobs.index import Index
+    from ssplain.jobs.job import Summary
+    from ssplain.jobs.task import Task
 
 Inputs = Annotated[
     list[str],
@@ -98,7 +98,7 @@ def work_through(
     workers: int = 1,
     show: "Callable[[Index], None] | None" = None,
     report: Path | None = None,
-    **options: Any,  # noqa: ANN401 - as `ssplain.run.job.run` takes them
+    **options: Any,  # noqa: ANN401 - as `ssplain.jobs.job.run` takes them
 ) -> None:
     """Run a job from the command line: progress, summary, exit code.
 
@@ -113,9 +113,9 @@ def work_through(
         workers: local processes.
         show: prints what became of few images.
         report: file for one HTML page of the results.
-        options: go to `ssplain.run.job.run`.
+        options: go to `ssplain.jobs.job.run`.
     """
-    from ssplain.run.job import run
+    from ssplain.jobs.job import run
 
     if engine is None:
         engine = "processes" if workers > 1 else "here"
@@ -140,7 +140,7 @@ def _end(
     show: "Callable[[Index], None] | None",
     report: Path | None,
 ) -> None:
-    from ssplain.run.index import NAME, Index
+    from ssplain.jobs.index import NAME, Index
 
     counts = summary.counts
     with Index(path or Path(summary.root) / NAME, write=False) as index:
@@ -170,7 +170,7 @@ def _end(
 def _report(index: "Index", root: Path, path: Path) -> None:
     """Write one page of a job's results."""
     from ssplain.files import write_whole
-    from ssplain.run.report import job_page
+    from ssplain.jobs.report import job_page
 
     if not index.counts()["done"]:
         typer.echo(f"ssplain: no image is done, so {path} is not written.", err=True)

@@ -19,9 +19,9 @@ from ssplain.desk.library import Prediction, courses, severity
 from ssplain.desk.subject import Subject, layer, load_arrays
 from ssplain.errors import SSplainError
 from ssplain.explain import METHODS, Explanation
+from ssplain.jobs.state import open_job
 from ssplain.models.card import find_card
 from ssplain.report.reading import ARRAYS as READING
-from ssplain.run.state import open_job
 
 MOST = 5000  # images of a job that the worklist shows; those that failed come first
 FRESH = 3.0  # seconds for which what the index said is good

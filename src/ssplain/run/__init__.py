@@ -1,4 +1,1 @@
-"""Jobs, and work that is done once: results on disk under what they were made from.
-
-Nothing is imported here: a Dask scheduler looks into this room, and needs no PyTorch for it.
-"""
+"""Work that is done once: maps and measures on disk, under what they were made from."""

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from ssplain.errors import SSplainError
-from ssplain.run.engine import Processes, WorkerLost, start
-from ssplain.run.job import run
-from ssplain.run.state import open_job
-from tests.run.digits import exported
-from tests.run.poison import Poison, write_files
+from ssplain.jobs.engine import Processes, WorkerLost, start
+from ssplain.jobs.job import run
+from ssplain.jobs.state import open_job
+from tests.jobs.digits import exported
+from tests.jobs.poison import Poison, write_files
 
 
 def test_memory_halves_the_batch_and_is_remembered(tmp_path: Path) -> None:

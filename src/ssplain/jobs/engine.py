@@ -26,7 +26,7 @@ from multiprocessing import connection, get_context, parent_process
 from typing import Any, cast
 
 from ssplain.errors import SSplainError
-from ssplain.run.task import TASKS, TaskKind
+from ssplain.jobs.task import TASKS, TaskKind
 
 KINDS = ("here", "processes", "dask")
 

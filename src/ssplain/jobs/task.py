@@ -133,8 +133,8 @@ TASKS: Register[TaskKind] = Register(
     "ssplain.tasks",
     TaskKind,
     [
-        TaskKind("explain", "ssplain.run.explaining:Explaining"),
-        TaskKind("read", "ssplain.run.reading:ReadingEyes"),
+        TaskKind("explain", "ssplain.jobs.explaining:Explaining"),
+        TaskKind("read", "ssplain.jobs.reading:ReadingEyes"),
     ],
 )
 
@@ -142,7 +142,7 @@ TASKS: Register[TaskKind] = Register(
 def describe(task: Task) -> dict[str, Any]:
     """Return a task as JSON can hold it.
 
-    >>> from ssplain.run.explaining import Explaining
+    >>> from ssplain.jobs.explaining import Explaining
     >>> revive(describe(Explaining("lenet5-mnist"))) == Explaining("lenet5-mnist")
     True
     """

@@ -13,17 +13,17 @@ from PIL import Image
 
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
-from ssplain.run import worker
-from ssplain.run.explaining import Explaining
-from ssplain.run.index import NAME, Index
-from ssplain.run.job import run
-from ssplain.run.message import Batch, Worked
-from ssplain.run.recheck import retry_failed
-from ssplain.run.state import open_job
-from tests.run.digits import QUICK, exported, results, write_digits
+from ssplain.jobs import worker
+from ssplain.jobs.explaining import Explaining
+from ssplain.jobs.index import NAME, Index
+from ssplain.jobs.job import run
+from ssplain.jobs.message import Batch, Worked
+from ssplain.jobs.recheck import retry_failed
+from ssplain.jobs.state import open_job
+from tests.jobs.digits import QUICK, exported, results, write_digits
 
 if TYPE_CHECKING:
-    from ssplain.run.driver import State
+    from ssplain.jobs.driver import State
 
 
 @pytest.fixture(scope="module")

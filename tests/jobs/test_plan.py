@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from ssplain.errors import SSplainError
-from ssplain.run.index import require_local
-from ssplain.run.plan import entries, in_shard, parse_shard
+from ssplain.jobs.index import require_local
+from ssplain.jobs.plan import entries, in_shard, parse_shard
 
 
 def touch(*paths: Path) -> None:

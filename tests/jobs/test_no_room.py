@@ -10,9 +10,9 @@ import pytest
 
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
-from ssplain.run.job import run
-from ssplain.run.state import open_job
-from tests.run.digits import QUICK, exported, write_digits
+from ssplain.jobs.job import run
+from ssplain.jobs.state import open_job
+from tests.jobs.digits import QUICK, exported, write_digits
 
 
 def system(*command: object) -> None:

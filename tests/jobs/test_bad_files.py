@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.bad_files import BAD, write_bad
-from tests.run.digits import COMMAND, MODEL, rows_of, write_digits
+from tests.jobs.bad_files import BAD, write_bad
+from tests.jobs.digits import COMMAND, MODEL, rows_of, write_digits
 
 # root may read what it has locked, unless this is taken from it
 AS_OTHERS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")

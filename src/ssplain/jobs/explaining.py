@@ -19,13 +19,13 @@ from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
 from ssplain.explain.starts import asks_model
 from ssplain.files import npz_bytes
+from ssplain.jobs.task import Files, Item, Result
 from ssplain.metrics import kept_and_removed
 from ssplain.models import Head, ModelCard, fold_batch_norm, load
 from ssplain.models.batching import as_batch, fitting_batch
 from ssplain.models.card import find_card
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
-from ssplain.run.task import Files, Item, Result
 
 QUICK = 5  # images of a job whose stability is looked at unasked
 _SOLVER = ("budget", "norm", "tv_weight", "rho", "lr", "iterations", "start", "fill")

@@ -14,11 +14,11 @@ from importlib.metadata import version
 from typing import Any, TypeVar
 
 from ssplain.errors import SSplainError
+from ssplain.jobs.message import Batch, Outcome, Worked
+from ssplain.jobs.place import NoRoom, Place
+from ssplain.jobs.task import Item, Result, Task, Worker
 from ssplain.names import Source
-from ssplain.run.message import Batch, Outcome, Worked
-from ssplain.run.place import NoRoom, Place
 from ssplain.run.revision import revision
-from ssplain.run.task import Item, Result, Task, Worker
 from ssplain.version import __version__
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ _computing = threading.Lock()  # a model is frozen while it is asked: one batch 
 def code_of(task: Task) -> str:
     """Return the version of the package, a hash of the code that results depend on, and torch's.
 
-    >>> from ssplain.run.explaining import Explaining
+    >>> from ssplain.jobs.explaining import Explaining
     >>> code_of(Explaining("lenet5-mnist")).startswith(f"ssplain {__version__} ")
     True
     """

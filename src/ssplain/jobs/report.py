@@ -12,11 +12,11 @@ import torch
 from ssplain.errors import SSplainError
 from ssplain.explain import METHODS, Explanation
 from ssplain.fundus.frame import Frame
+from ssplain.jobs.index import Index
 from ssplain.models.card import find_card
 from ssplain.report.reading import ARRAYS
 from ssplain.report.render import grey
 from ssplain.report.results import Explained, chance, results_page
-from ssplain.run.index import Index
 
 MOST = 200  # images of a page; a job may have a million
 

@@ -11,11 +11,11 @@ from socket import create_connection, socket
 import pytest
 
 from ssplain.errors import SSplainError
-from ssplain.run.driver import State
-from ssplain.run.engine import EngineLost
-from ssplain.run.job import run
-from tests.run.digits import QUICK, exported, results, write_digits
-from tests.run.poison import Poison, write_files
+from ssplain.jobs.driver import State
+from ssplain.jobs.engine import EngineLost
+from ssplain.jobs.job import run
+from tests.jobs.digits import QUICK, exported, results, write_digits
+from tests.jobs.poison import Poison, write_files
 
 pytest.importorskip("distributed", reason="the cluster extra is not installed")
 pytestmark = pytest.mark.slow
@@ -48,7 +48,7 @@ class Cluster:
 
     def add_worker(self) -> None:
         # without a nanny: a killed worker stays dead
-        options = ("--nthreads", 1, "--no-nanny", "--no-dashboard", "--preload", "tests.run.poison")
+        options = ("--nthreads=1", "--no-nanny", "--no-dashboard", "--preload", "tests.jobs.poison")
         self.workers.append(self._start("worker", self.address, *options))
         registered = self.log.read_bytes().count(b"Registered to")
         deadline = time.monotonic() + 300

@@ -12,7 +12,7 @@ from ssplain.data import SUFFIXES
 from ssplain.errors import SSplainError
 from ssplain.explain.result import ARRAYS
 from ssplain.files import MANIFEST
-from ssplain.run.index import NAME
+from ssplain.jobs.index import NAME
 
 
 class Entry(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from ssplain.errors import SSplainError
-from ssplain.run.task import Item, Task, describe, revive
+from ssplain.jobs.task import Item, Task, describe, revive
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Batch:
     def written(self) -> str:
         """Return it as JSON.
 
-        >>> from ssplain.run.explaining import Explaining
+        >>> from ssplain.jobs.explaining import Explaining
         >>> batch = Batch(Explaining("lenet5-mnist"), (Item(1, "/eye.png"),), "/out", "1.0")
         >>> Batch.read(batch.written()) == batch
         True

@@ -4,9 +4,9 @@ import sqlite3
 from contextlib import suppress
 
 from ssplain.files import hash_file
-from ssplain.run.index import Index
-from ssplain.run.place import Place
-from ssplain.run.survey import stamp_of
+from ssplain.jobs.index import Index
+from ssplain.jobs.place import Place
+from ssplain.jobs.survey import stamp_of
 
 _RESET = (
     "status = 'waiting', same_as = NULL, error = NULL, bytes = NULL, prediction = NULL, "

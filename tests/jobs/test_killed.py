@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ssplain.run.index import NAME
-from ssplain.run.job import run
-from ssplain.run.place import PARTIAL
-from tests.run.digits import MODEL, QUICK, exported, results, start, write_digits
+from ssplain.jobs.index import NAME
+from ssplain.jobs.job import run
+from ssplain.jobs.place import PARTIAL
+from tests.jobs.digits import MODEL, QUICK, exported, results, start, write_digits
 
 _DICE = random.Random(0)  # noqa: S311 - moments to kill at
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from ssplain.data import pages_of
 from ssplain.errors import SSplainError
 from ssplain.files import hash_file
+from ssplain.jobs.index import Index, item_of
+from ssplain.jobs.place import Place
+from ssplain.jobs.task import Item, Task
 from ssplain.names import Folders, Source, safe_name
-from ssplain.run.index import Index, item_of
-from ssplain.run.place import Place
-from ssplain.run.task import Item, Task
 
 PART = 1000  # results in one folder
 SMALL = 900  # jobs of up to so many images need no parts

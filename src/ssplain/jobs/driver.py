@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ssplain.run.engine import Engine, EngineLost, WorkerLost
-from ssplain.run.index import NAME, Index
-from ssplain.run.message import Batch, Outcome, Worked
-from ssplain.run.place import Place
-from ssplain.run.survey import Survey
-from ssplain.run.task import Item, Task
-from ssplain.run.worker import code_of, perform
+from ssplain.jobs.engine import Engine, EngineLost, WorkerLost
+from ssplain.jobs.index import NAME, Index
+from ssplain.jobs.message import Batch, Outcome, Worked
+from ssplain.jobs.place import Place
+from ssplain.jobs.survey import Survey
+from ssplain.jobs.task import Item, Task
+from ssplain.jobs.worker import code_of, perform
 
 GIVEN_UP = 3  # times that an image kills its worker, alone, before it is given up
 _SNAPSHOT = 60.0  # seconds between copies of an index that is kept elsewhere

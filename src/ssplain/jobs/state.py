@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ssplain.errors import SSplainError
-from ssplain.run.index import NAME, Index
-from ssplain.run.place import Place
+from ssplain.jobs.index import NAME, Index
+from ssplain.jobs.place import Place
 
 _SHARD = re.compile(r"shard-(\d+)-of-(\d+)")
 _FIRST = ("path", "page", "id", "status", "prediction", "target", "probabilities")

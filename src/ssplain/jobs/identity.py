@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ssplain.errors import SSplainError
-from ssplain.run.index import Index
-from ssplain.run.task import Task, describe
-from ssplain.run.worker import code_of
+from ssplain.jobs.index import Index
+from ssplain.jobs.task import Task, describe
+from ssplain.jobs.worker import code_of
 
 
 def identity(task: Task) -> dict[str, Any]:

@@ -10,17 +10,17 @@ from pathlib import Path
 
 from ssplain.errors import SSplainError
 from ssplain.files import hash_file, require_writable
+from ssplain.jobs.driver import Driver, State
+from ssplain.jobs.engine import start
+from ssplain.jobs.identity import hold, identity
+from ssplain.jobs.index import NAME, Index
+from ssplain.jobs.place import Place
+from ssplain.jobs.plan import Entry, entries, in_shard, shard_folder
+from ssplain.jobs.recheck import recheck
+from ssplain.jobs.survey import SMALL
+from ssplain.jobs.task import Item, Task, describe
+from ssplain.jobs.worker import opened
 from ssplain.names import Folders, Source
-from ssplain.run.driver import Driver, State
-from ssplain.run.engine import start
-from ssplain.run.identity import hold, identity
-from ssplain.run.index import NAME, Index
-from ssplain.run.place import Place
-from ssplain.run.plan import Entry, entries, in_shard, shard_folder
-from ssplain.run.recheck import recheck
-from ssplain.run.survey import SMALL
-from ssplain.run.task import Item, Task, describe
-from ssplain.run.worker import opened
 
 MOST = 1_000_000  # images of one job: a thousand folders of a thousand results
 
@@ -62,7 +62,7 @@ def run(
 
     Args:
         task: what to do with each image.
-        inputs: files, folders, patterns, lists (see `ssplain.run.plan.entries`); none goes on with
+        inputs: files, folders, patterns, lists (see `ssplain.jobs.plan.entries`); none goes on with
             what the job knows.
         out: folder of the job, or a URL that fsspec knows.
         engine: "here", "processes" or "dask".
@@ -81,7 +81,7 @@ def run(
     >>> import tempfile
     >>> from ssplain.report import grey, write_png
     >>> from ssplain.data import bundled
-    >>> from ssplain.run.explaining import Explaining
+    >>> from ssplain.jobs.explaining import Explaining
     >>> home = Path(tempfile.mkdtemp())
     >>> for i in range(3):
     ...     write_png(grey(bundled("mnist")[0][i]), home / "in" / f"{i}.png")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ssplain.errors import SSplainError
-from ssplain.run.task import TASKS, Item, Result, TaskKind
+from ssplain.jobs.task import TASKS, Item, Result, TaskKind
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PoisonWorker:
 
 
 if "poison" not in TASKS:
-    TASKS.add(TaskKind("poison", "tests.run.poison:Poison"))
+    TASKS.add(TaskKind("poison", "tests.jobs.poison:Poison"))
 
 
 def write_files(folder: Path, **contents: str) -> Path:
