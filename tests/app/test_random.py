@@ -3,10 +3,12 @@
 import json
 import os
 import random
-import sys
+import shutil
+import sqlite3
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,10 +16,10 @@ from urllib.parse import quote
 import pytest
 from fastapi.testclient import TestClient
 
-import ssplain
 from ssplain.app import create
 from ssplain.desk import Room
 from tests.app import hostile
+from tests.app.watch import strays, watching
 
 HOME = "http://127.0.0.1"
 MOST_MORE = 600 * 2**20  # bytes of memory that requests may add: caches, one image in hand
@@ -92,63 +94,24 @@ class Chance:
         return client.request(method, path, content=text, headers=headers)
 
 
-_opened: list[tuple[str, bool]] | None = None
-
-
-def _hook(event: str, arguments: tuple[object, ...]) -> None:
-    if event == "open" and _opened is not None and isinstance(arguments[0], str | bytes):
-        flags = arguments[2] if isinstance(arguments[2], int) else 0
-        if flags & os.O_TMPFILE == os.O_TMPFILE:
-            return  # a file without a name, gone when it is closed
-        writes = bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
-        _opened.append((os.path.realpath(os.fsdecode(arguments[0])), writes))
-
-
-@contextmanager
-def watching() -> Iterator[list[tuple[str, bool]]]:
-    """Write down every file that this process opens, and whether to write."""
-    global _opened  # noqa: PLW0603 - a hook cannot be taken away again
-    if _hook not in _HOOKED:
-        sys.addaudithook(_hook)
-        _HOOKED.append(_hook)
-    found: list[tuple[str, bool]] = []
-    _opened = found
-    try:
-        yield found
-    finally:
-        _opened = None
-
-
-_HOOKED: list[object] = []
-
-
 def memory() -> int:
     """Bytes that this process holds."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def at_home(opened: Sequence[tuple[str, bool]], room: Room, home: Path) -> None:
-    """Complain about a file outside the room that was read, or written."""
-    own = (room.sessions.root.resolve(), home.resolve())
-    prefix = str(room.sessions.root.resolve().parent / "ssplain-upload-")
-    homes = (*own, Path(ssplain.__file__).parent.resolve(), *map(Path, _SYSTEM))
-    for path, writes in opened:
-        below = Path(path).is_relative_to
-        assert path.startswith(prefix) or any(map(below, own if writes else homes)), path
-
-
 def storm(home: Path, models: Sequence[str], seed: int, requests: int, seconds: float) -> None:
     """Send random requests, so many or so long, from a few visitors."""
     room = Room.furnish(models, grades=home / "grades.sqlite")
     app = create(room)
+    homes = [room.sessions.root, home]
     visitors = [TestClient(app, base_url=HOME, raise_server_exceptions=False) for _ in range(3)]
     for visitor in visitors:
         visitor.get("/")
     visitors[0].get("/api/look?image=mnist/0")  # what is loaded once is loaded
     chance, before, end = Chance(seed), memory(), time.monotonic() + seconds
     sent = 0
-    with watching() as opened:
+    with closing(room), watching() as touched:
         while sent < requests or time.monotonic() < end:
             answer = chance.send(visitors[sent % 3])
             assert answer.status_code < 500, (
@@ -158,18 +121,38 @@ def storm(home: Path, models: Sequence[str], seed: int, requests: int, seconds: 
             )
             assert "Traceback" not in answer.text[:2000]
             sent += 1
-    assert visitors[0].get("/api/look?image=mnist/0").json()["prediction"]["probabilities"]
-    assert memory() - before < MOST_MORE
-    if seconds:
-        at_home(opened, room, home)
-    room.close()
+        assert visitors[0].get("/api/look?image=mnist/0").json()["prediction"]["probabilities"]
+        assert memory() - before < MOST_MORE
+    assert touched
+    assert not strays(touched, homes)
     assert not room.sessions.root.exists()
 
 
-_SYSTEM = (
-    sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), "/proc", "/sys", "/dev/null",
-    "/usr/lib", "/usr/share", "/etc/mime.types", "/dev/urandom",
-)  # fmt: skip
+@pytest.mark.parametrize(
+    "fault",
+    [
+        lambda away: (away / "new").write_text("x"),
+        lambda away: (away / "old").read_text(),
+        lambda away: (away / "old").rename(away / "other"),
+        shutil.rmtree,
+        lambda away: list(away.iterdir()),
+        lambda away: sqlite3.connect(away / "base").close(),
+        lambda away: tempfile.NamedTemporaryFile(dir=away).close(),
+    ],
+)
+def test_a_stray_is_seen(tmp_path: Path, fault: Callable[[Path], object]) -> None:
+    home, away = tmp_path / "home", tmp_path / "away"
+    for place in (home, away):
+        place.mkdir()
+        (place / "old").write_text("x")
+    with watching() as touched:
+        (home / "new").write_text("x")
+        (home / "new").unlink()
+    assert len(touched) == 2
+    assert not strays(touched, [home])
+    with watching() as touched:
+        fault(away)
+    assert strays(touched, [home])
 
 
 def test_a_short_storm(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ async def upload(
     size = request.headers.get("content-length", "0")
     if not size.isdecimal() or int(size) > uploads.MOST_BYTES:
         raise SSplainError(f"The file is larger than {uploads.MOST_BYTES // 2**20} MB.")
-    with NamedTemporaryFile(prefix="ssplain-upload-") as file:
+    with NamedTemporaryFile(dir=session.home("arriving")) as file:
         await uploads.receive(request.stream(), file.file)
         key = await run_in_threadpool(uploads.keep, session, Path(file.name), name)
     return {"image": f"upload/{key}"}
