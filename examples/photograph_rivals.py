@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -31,8 +32,8 @@ def superpixels(images: Tensor) -> Tensor:
 
 
 # the settings are the publications', in parts of the image's side where those are in pixels of 224
-EXTREMAL = {"budget": 0.2, "step": 1, "sigma": 3.0, "support": None}
-ROWS = {
+EXTREMAL: dict[str, Any] = {"budget": 0.2, "step": 1, "sigma": 3.0, "support": None}
+ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "SSplain, preset": ("ssplain-0", {}),
     "Occlusion, 3x3 windows": ("occlusion", {"window": 3, "stride": 1}),
     "Occlusion, 5x5 windows": ("occlusion", {"window": 5, "stride": 1}),
