@@ -33,8 +33,8 @@ def check_file(name: str, content: bytes) -> None:
         canary = home / "out" / "canary"
         canary.mkdir(parents=True)
         (canary / "thesis.txt").write_text("years of work")
+        (home / "in").mkdir()
         path = home / "in" / name
-        path.parent.mkdir()
         try:
             path.write_bytes(content)
         except (OSError, UnicodeError):

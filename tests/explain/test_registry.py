@@ -43,6 +43,13 @@ def maps_of(name: str, model: Any, images: Tensor, target: Any = 1, **settings: 
     return make(name, model, **{**QUICK.get(name, {}), **settings}).attribute(images, target)
 
 
+class SingleAnswer(Small):
+    """Computes in the precision of its weights and answers in 32 bits, as under autocast."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).float()
+
+
 @pytest.mark.parametrize("name", names())
 class TestContract:
     @pytest.mark.parametrize("channels", [1, 3])
@@ -68,6 +75,11 @@ class TestContract:
         expected = maps_of(name, small(), pictures())
         maps = maps_of(name, small(), pictures(), batch_size=batch_size)
         torch.testing.assert_close(maps, expected, atol=2e-5, rtol=1e-4)
+
+    def test_a_model_may_answer_in_another_precision(self, name: str) -> None:
+        maps = maps_of(name, small(SingleAnswer).double(), pictures().double())
+        assert maps.dtype == torch.float64
+        assert bool(torch.isfinite(maps).all())
 
     def test_double_precision_stays(self, name: str) -> None:
         maps = maps_of(name, small().double(), pictures().double())

@@ -83,7 +83,7 @@ class Classifier:
             return self.log_probabilities(images).exp()
 
     def values(self, images: Tensor) -> Tensor:
-        """Call the model and return its class values `(N, classes)` as they come."""
+        """Call the model; return its class values `(N, classes)`, as exact as the images are."""
         try:
             with ModelPass(image_convolution=self.image_convolution):
                 returned = self.context.call(
@@ -98,7 +98,7 @@ class Classifier:
                 f"(channels, height, width): {reason}"
             ) from error
         values = pick_values(returned, self.output, len(images))
-        return values if values.dtype in _EXACT else values.float()
+        return values.to(images.dtype if images.dtype in _EXACT else torch.float32)
 
     def take(self, index: Tensor | slice) -> "Classifier":
         """Return the classifier for images made from some of those that its context is for."""
