@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, expect
 
 from ssplain.app import create
 from ssplain.desk import Room
-from ssplain.report.examples import SHARES
-from ssplain.report.results import Explained, results_page
+from ssplain.pages.examples import SHARES
+from ssplain.pages.results import Explained, results_page
 
 HOME = "http://127.0.0.1"
 MARKED = """canvas => {

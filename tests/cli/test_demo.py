@@ -17,9 +17,7 @@ def short_ranking(name: str, model: Any, dataset: str) -> Explainer:  # noqa: AN
     return make(name, model, dataset, iterations=2)
 
 
-def test_demo_writes_a_page_and_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_demo_writes_a_page_and_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its own iterations the demo runs in the wheel's test, which takes minutes."""
     monkeypatch.setattr(ssplain.explain, "preset", short)
     monkeypatch.setattr(ssplain.explain, "make", short_ranking)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from ssplain.report.record import Exhibit
 from tests.cli.command import run
-from tests.report.folder import write_studies
+from tests.pages.folder import write_studies
 
 
 def test_the_page_is_written_and_the_command_says_where(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from ssplain.errors import SSplainError
+from ssplain.pages.reading import reading_files, reading_page
 from ssplain.reading.eye import Reading
 from ssplain.reading.image import look, open_image
 from ssplain.reading.opinion import GRADES
 from ssplain.reading.table import as_json, as_row
-from ssplain.report.reading import reading_files, reading_page
 from tests.reading.eyes import SIDE, cross, reader
 
 

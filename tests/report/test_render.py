@@ -15,12 +15,10 @@ from ssplain.report import (
     heat,
     mask_view,
     overlay,
-    page,
     save,
     top_view,
     write_png,
 )
-from ssplain.report.page import Section
 from ssplain.report.render import unit_scores
 
 PURPLE = (68, 1, 84)
@@ -110,16 +108,6 @@ def test_figure_has_a_row_per_image(tmp_path: Path, result: Explanation) -> None
     assert drawing.axes[0].get_ylabel().startswith("digit 7\np = ")
     drawing.savefig(tmp_path / "figure.png", dpi=40)
     assert (tmp_path / "figure.png").stat().st_size > 1000
-
-
-def test_page_needs_nothing_else_and_escapes_text(result: Explanation) -> None:
-    section = Section("A & B", "note", ["picture", "text"], [[grey(result.images[0]), "<b>\nx"]])
-    html = page("Title", "note", [section])
-    assert "A &amp; B" in html
-    assert "&lt;b&gt;<br>x" in html
-    assert 'src="data:image/png;base64,' in html
-    assert "http:" not in html
-    assert "https:" not in html
 
 
 def test_a_figure_shows_normalised_images_as_they_were() -> None:

@@ -26,8 +26,8 @@ from ssplain.desk.sources import SETS, as_bytes, truth
 from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
 from ssplain.explain import PRESETS
+from ssplain.pages.reading import vessel_bytes
 from ssplain.reading.photograph import LARGEST
-from ssplain.report.reading import vessel_bytes
 from ssplain.report.render import png_bytes
 from ssplain.version import __version__
 

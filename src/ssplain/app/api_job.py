@@ -11,7 +11,7 @@ from ssplain.desk.job import Job
 from ssplain.explain.result import ARRAYS
 from ssplain.jobs.report import job_page
 from ssplain.jobs.state import open_job
-from ssplain.report.reading import ARRAYS as READING
+from ssplain.pages.reading import ARRAYS as READING
 
 router = APIRouter(prefix="/api/job", dependencies=[quick])
 # what a job may have written for an image, and what it is

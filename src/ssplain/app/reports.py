@@ -13,8 +13,8 @@ from ssplain.desk import runs
 from ssplain.desk.subject import load_arrays
 from ssplain.errors import SSplainError
 from ssplain.jobs.report import eye_facts
+from ssplain.pages.results import Explained, chance, results_page
 from ssplain.report.dicom import nobodys_files
-from ssplain.report.results import Explained, chance, results_page
 
 MOST = 20  # results of one report
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ssplain.explain import Explanation
     from ssplain.metrics import Kept
     from ssplain.models import ModelCard
-    from ssplain.report.page import Section
+    from ssplain.pages.page import Section
     from ssplain.report.render import Picture
 
 
@@ -48,12 +48,12 @@ def demo(
     ),
 ) -> None:
     """Explain bundled images of each data set and write a page to look at."""
-    from ssplain import report
     from ssplain.files import write_whole
+    from ssplain.pages import page
 
     sections = [_explain(part, out / "images") for part in PARTS]
-    page = report.page("What the decision rests on", NOTE, sections)
-    write_whole(out / "index.html", page.encode())
+    html = page("What the decision rests on", NOTE, sections)
+    write_whole(out / "index.html", html.encode())
     command = "ssplain" if shutil.which("ssplain") else sys.argv[0]
     example = out / "images" / "mnist-0.png"
     typer.echo(f"\nLook at {out / 'index.html'} in a browser. Then try an image of your own:")
@@ -102,7 +102,7 @@ def _section(
 ) -> "Section":
     """Return the page's part for one data set: the images that were ranked, one of each class."""
     from ssplain import report
-    from ssplain.report.page import Section
+    from ssplain.pages.page import Section
 
     top = result.top(0.05)
     columns = ["class", "image", "scores", "ranking", "mask", "top 5 %", "model's probability"]

@@ -15,7 +15,7 @@ def report(
 ) -> None:
     """Write the studies of a folder as one page: numbers, claims, figures, maps to play with."""
     from ssplain.files import write_whole
-    from ssplain.report import studies_page
+    from ssplain.pages import studies_page
 
     page = studies_page(folder).encode()
     target = out or folder / "report.html"

@@ -21,7 +21,7 @@ from ssplain.errors import SSplainError
 from ssplain.explain import METHODS, Explanation
 from ssplain.jobs.state import open_job
 from ssplain.models.card import find_card
-from ssplain.report.reading import ARRAYS as READING
+from ssplain.pages.reading import ARRAYS as READING
 
 MOST = 5000  # images of a job that the worklist shows; those that failed come first
 FRESH = 3.0  # seconds for which what the index said is good

@@ -23,11 +23,11 @@ from ssplain.desk.subject import Subject, load_arrays
 from ssplain.errors import SSplainError
 from ssplain.files import hash_bytes, npz_bytes, write_whole
 from ssplain.metrics import rank_pixels
+from ssplain.pages.reading import arrays
 from ssplain.progress import Progress
 from ssplain.reading.eye import EXPLAINER, Reader
 from ssplain.reading.opinion import GRADES
 from ssplain.reading.table import as_json
-from ssplain.report.reading import arrays
 
 MOST = 200  # kept in one place; the oldest make room
 

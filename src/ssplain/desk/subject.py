@@ -53,7 +53,7 @@ class Subject:
 
     @classmethod
     def of_eye(cls, arrays: Mapping[str, NDArray[Any]], reading: Mapping[str, Any]) -> "Subject":
-        """An eye that was read, from the arrays of `ssplain.report.reading.arrays`."""
+        """An eye that was read, from the arrays of `ssplain.pages.reading.arrays`."""
         picture = torch.from_numpy(arrays["picture"].astype(np.float32) / 255)
         vessels = torch.from_numpy(arrays["vessels"].astype(np.float32) / 255)
         height, width = vessels.shape

@@ -11,11 +11,11 @@ import torch
 from ssplain.data import read_any
 from ssplain.jobs.task import Item, Result
 from ssplain.models import card
+from ssplain.pages.reading import reading_files
 from ssplain.reading.eye import EXPLAINER, Reader
 from ssplain.reading.opinion import GRADES, read_formula
 from ssplain.reading.quadrants import check_eye
 from ssplain.reading.table import as_row
-from ssplain.report.reading import reading_files
 
 
 @dataclass(frozen=True)

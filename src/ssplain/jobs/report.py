@@ -14,9 +14,9 @@ from ssplain.explain import METHODS, Explanation
 from ssplain.fundus.frame import Frame
 from ssplain.jobs.index import Index
 from ssplain.models.card import find_card
-from ssplain.report.reading import ARRAYS
+from ssplain.pages.reading import ARRAYS
+from ssplain.pages.results import Explained, chance, results_page
 from ssplain.report.render import grey
-from ssplain.report.results import Explained, chance, results_page
 
 MOST = 200  # images of a page; a job may have a million
 

@@ -1,21 +1,17 @@
 """An eye that was read, as pictures and as one self-contained page."""
 
 import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 from matplotlib import colormaps
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from ssplain.files import npz_bytes
+from ssplain.pages.page import asset, data_url, document, render
 from ssplain.reading import Reading
 from ssplain.reading.table import NOTICE, as_json
-from ssplain.report.page import asset, data_url
 from ssplain.report.render import Picture, png_bytes
 
 ARRAYS = "reading.npz"
@@ -72,14 +68,15 @@ def reading_page(reading: Reading, name: str) -> str:
         "vessels": vessel_picture(reading),
         "explanation": explanation_picture(reading),
     }
-    page: str = _template().render(
-        name=name,
+    body = render(
+        "reading.html",
         notice=NOTICE,
-        style=Markup(asset("page.css") + asset("reading.css")),  # noqa: S704 - our own files
         pictures={key: data_url(png_bytes(_small(p)), "image/png") for key, p in shown.items()},
         reading=as_json(reading),
+        number=_number,
+        percent=_percent,
     )
-    return page
+    return document(f"{name}: {reading.grade}", body, style=asset("reading.css"))
 
 
 def vessel_picture(reading: Reading) -> Picture:
@@ -131,17 +128,6 @@ def _bytes(values: NDArray[np.floating]) -> Picture:
     return shown
 
 
-@cache
-def _template() -> Any:  # noqa: ANN401 - jinja2 types its templates loosely
-    home = Path(__file__).parent
-    room = Environment(
-        loader=FileSystemLoader(home), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    room.filters["number"] = _number
-    room.filters["percent"] = lambda value: "-" if value is None else f"{value:.0%}"
-    return room.get_template("reading.html")
-
-
 def _number(value: float | None, digits: int = 1) -> str:
     """A number for the page, or a dash.
 
@@ -149,3 +135,7 @@ def _number(value: float | None, digits: int = 1) -> str:
     ('1.23', '-')
     """
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from ssplain.errors import SSplainError
-from ssplain.report.ledger import claims_of, ledger
+from ssplain.pages.ledger import claims_of, ledger
 from ssplain.report.record import read_ledger, write_ledger
-from tests.report.folder import HOSTILE, judgement
+from tests.pages.folder import HOSTILE, judgement
 
 THREE = [
     judgement(1),

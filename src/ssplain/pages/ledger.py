@@ -6,7 +6,7 @@ from typing import get_args
 
 from markupsafe import Markup
 
-from ssplain.report.page import render
+from ssplain.pages.page import render
 from ssplain.report.record import Judgement, Verdict
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

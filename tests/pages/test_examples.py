@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ssplain.errors import SSplainError
 from ssplain.metrics import rank_pixels
-from ssplain.report.examples import (
+from ssplain.pages.examples import (
     NEVER,
     SHARES,
     Examples,
@@ -24,7 +24,7 @@ from ssplain.report.examples import (
     read_examples,
 )
 from ssplain.report.render import heat, top_view
-from tests.report.folder import HOSTILE, NAMES, write_studies
+from tests.pages.folder import HOSTILE, NAMES, write_studies
 
 
 def test_the_shares_rise_from_a_half_to_a_hundred_percent_and_fit_a_byte() -> None:

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from ssplain.cli.explain import explain
 from ssplain.data import bundled
 from ssplain.errors import SSplainError
-from ssplain.report.examples import SHARES
-from ssplain.report.results import Explained, entries, results_page
+from ssplain.pages.examples import SHARES
+from ssplain.pages.results import Explained, entries, results_page
 from tests.jobs.digits import write_digits
 
 MOST = 3_000_000  # bytes of a page of 20 images

@@ -5,8 +5,8 @@ import re
 import numpy as np
 from markupsafe import Markup
 
-from ssplain.report.page import Section, document, page, table
-from tests.report.folder import HOSTILE
+from ssplain.pages.page import Section, document, page, table
+from tests.pages.folder import HOSTILE
 
 
 def test_text_is_escaped_and_only_markup_is_not() -> None:
@@ -38,3 +38,12 @@ def test_numbers_stand_to_the_right() -> None:
     assert kinds == ["number", "number", "number", "text", "text", "text"]
     heads = table(["a", "b", "c"], [["x", "1", "1"], ["y", "2", "\u2013"]])
     assert re.findall(r'<th scope="col" class="(\w+)"', heads) == ["text", "number", "text"]
+
+
+def test_a_page_needs_nothing_else_and_keeps_lines() -> None:
+    picture = np.zeros((2, 2, 3), np.uint8)
+    html = page("Title", "note", [Section("A & B", "note", ["one", "two"], [[picture, "<b>\nx"]])])
+    assert "A &amp; B" in html
+    assert "&lt;b&gt;<br>x" in html
+    assert "http:" not in html
+    assert "https:" not in html

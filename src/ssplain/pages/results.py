@@ -1,7 +1,7 @@
 """Explained images as one HTML file: no server, no network; slider and switch work from disk.
 
 For each map and pixel one byte says at which of the slider's positions the pixel comes in (see
-`ssplain.report.examples`), counted among the pixels that the map is about. Only those pixels are
+`ssplain.pages.examples`), counted among the pixels that the map is about. Only those pixels are
 stored, so a page of sparse images is small; where a page would still be too large, pictures and
 maps are made coarser until it is not.
 """
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ssplain.metrics import rank_pixels
-from ssplain.report.examples import SHARES, embedded
-from ssplain.report.page import asset, data_url, document, render
+from ssplain.pages.examples import SHARES, embedded
+from ssplain.pages.page import asset, data_url, document, render
 from ssplain.report.render import Picture
 
 MOST_BYTES = 150_000  # of the page for each image, so that 20 images take 3 MB

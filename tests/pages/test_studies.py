@@ -13,10 +13,11 @@ import torch
 
 from ssplain.errors import SSplainError
 from ssplain.metrics import rank_pixels
-from ssplain.report import studies_page, top_view
-from ssplain.report.examples import FIRST, SHARES, read_examples
+from ssplain.pages import studies_page
+from ssplain.pages.examples import FIRST, SHARES, read_examples
+from ssplain.report import top_view
 from ssplain.report.record import Exhibit, write_record
-from tests.report.folder import HOSTILE, NAMES, record, write_studies
+from tests.pages.folder import HOSTILE, NAMES, record, write_studies
 
 
 class Tags(HTMLParser):

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from ssplain.explain.registry import METHODS
 from ssplain.metrics import MEASURES
-from ssplain.report.page import table
+from ssplain.pages.page import table
 
 _NEEDED = {"explainer", "measure", "value", "low", "high"}
 

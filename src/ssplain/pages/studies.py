@@ -10,11 +10,11 @@ from typing import Any
 from PIL import Image, UnidentifiedImageError
 
 from ssplain.errors import SSplainError
-from ssplain.report.examples import SHARES, colours, embedded, read_examples, viewer
-from ssplain.report.ledger import claims_of, ledger
-from ssplain.report.page import asset, data_url, document, render, table
+from ssplain.pages.examples import SHARES, colours, embedded, read_examples, viewer
+from ssplain.pages.ledger import claims_of, ledger
+from ssplain.pages.page import asset, data_url, document, render, table
+from ssplain.pages.summary import has_headlines, read_sheet, summary_table
 from ssplain.report.record import RECORD, Exhibit, Judgement, Record, read_ledger, read_records
-from ssplain.report.summary import has_headlines, read_sheet, summary_table
 
 TITLE = "SSplain: the paper's figures and claims, measured again"
 WHAT = (

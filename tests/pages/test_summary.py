@@ -1,6 +1,6 @@
 import re
 
-from ssplain.report.summary import has_headlines, read_sheet, summary_table
+from ssplain.pages.summary import has_headlines, read_sheet, summary_table
 
 SHEET = read_sheet(
     "explainer,measure,value,low,high\n"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.metrics import rank_pixels
-from ssplain.report.page import render
+from ssplain.pages.page import render
 from ssplain.report.render import heat, top_view
 
 _Bytes = NDArray[np.uint8]
