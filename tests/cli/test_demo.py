@@ -10,7 +10,7 @@ from tests.cli.command import run
 
 def short(dataset: str) -> dict[str, Any]:
     """Return the paper's settings with as many iterations as a page needs to be drawn."""
-    return preset(dataset) | {"iterations": 2}
+    return {**preset(dataset), "iterations": 2}
 
 
 def short_ranking(name: str, model: Any, dataset: str) -> Explainer:  # noqa: ANN401 - as `make`

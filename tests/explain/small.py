@@ -1,8 +1,26 @@
 """Small models and images that the tests of the explainers share."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
+
+# settings that keep each explainer quick, for tests to which they do not matter
+QUICK: dict[str, dict[str, Any]] = {
+    "ssplain-0": {"iterations": 3},
+    "ssplain-1": {"iterations": 3},
+    "ssplain-ranking": {"iterations": 4},
+    "integrated-gradients": {"steps": 20},
+    "integrated-gradients-complete": {"first": 20},
+    "igos": {"iterations": 2, "points": 2, "sparsity": 0.0, "smoothness": 0.0},
+    "rise": {"samples": 20},
+    "regions": {"segments": lambda x: torch.arange(x[0, 0].numel()).view(x.shape[2:]) // 20},
+    "occlusion": {"window": 5, "stride": 3},
+    "lime": {"samples": 20, "alpha": 1e-3},
+    "kernel-shap": {"samples": 20},
+    "extremal-perturbation": {"iterations": 5, "step": 2, "sigma": 2.0},
+}
 
 
 class Small(nn.Module):

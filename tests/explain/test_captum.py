@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import ssplain
 from ssplain import SSplain, SSplainError
-from tests.explain.small import pictures, small
+from tests.explain.small import QUICK, pictures, small
 
 
 def explainer(channels: int = 1, **settings: Any) -> SSplain:  # noqa: ANN401
@@ -56,14 +56,7 @@ class Shifted(nn.Module):
 )
 def test_further_arguments_go_with_their_images(name: str) -> None:
     """Each image with its own row must give what a model with that row built in gives."""
-    settings: dict[str, Any] = {
-        "ssplain": {"iterations": 3},
-        "occlusion": {"window": 4, "stride": 4},
-        "lime": {"samples": 20, "alpha": 1e-3},
-        "kernel-shap": {"samples": 20},
-        "extremal-perturbation": {"iterations": 4, "step": 2, "sigma": 2.0},
-    }
-    chosen = settings.get(name, settings["ssplain"] if name.startswith("ssplain") else {})
+    chosen = QUICK.get(name, {})
     model, images, shift = Shifted(), pictures(), torch.tensor([0.0, 0.5, -0.7])
     found = made(name, model, batch_size=2, **chosen).attribute(
         images, [0, 1, 2], additional_forward_args=(shift, 2.0)

@@ -226,7 +226,7 @@ class TestOwnConstraints:
                 return 0.1 * masks.mean((1, 2, 3))
 
         images = torch.rand(2, 1, 9, 7, generator=torch.Generator().manual_seed(0))
-        options = {"rho": 1.0, "dual_step": 1.0, "iterations": 60, "lr": 0.01, "inner_steps": 20}
+        options = {"rho": 1.0, "dual_step": 1.0, "iterations": 30, "lr": 0.02, "inner_steps": 10}
         options |= {"budget": 1.0}
         result = SSplain(tiny(), constraints=[Symmetric()], terms=[Mean()], **options).explain(  # type: ignore[arg-type]
             images

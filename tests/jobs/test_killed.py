@@ -30,7 +30,7 @@ def done_so_far(out: Path) -> list[str]:
 def kill_in_the_middle(driver: subprocess.Popen[str], out: Path, least: int) -> bool:
     """Kill a driver at a random moment after some images are done; False if it ended before."""
     while driver.poll() is None and len(done_so_far(out)) < least:
-        time.sleep(0.01)
+        time.sleep(0.03)
     time.sleep(_DICE.uniform(0, 0.3))
     alive = driver.poll() is None
     driver.send_signal(signal.SIGKILL)
@@ -41,7 +41,7 @@ def kill_in_the_middle(driver: subprocess.Popen[str], out: Path, least: int) -> 
 @pytest.mark.parametrize(
     ("images", "kills", "engine"),
     [
-        (300, 1, ()),
+        (200, 1, ()),
         pytest.param(2000, 5, (), marks=pytest.mark.slow),
         pytest.param(2000, 5, ("--workers", "2"), marks=pytest.mark.slow),
     ],

@@ -233,9 +233,10 @@ def test_the_mean_of_all_epochs_is_kept_if_it_validates_better(tmp_path: Path) -
     assert accuracy(predict(trained.model, held_out[0]), held_out[1]) == trained.score
     seen: list[torch.Tensor] = []
     for epochs in range(1, 13):
-        last = tmp_path / f"{epochs}"
-        train(build, images, held_out, replace(settings, epochs=epochs), checkpoint=last)
-        seen.append(Checkpoint.read(last, _describe(settings, images, held_out)).model["1.weight"])
+        longer = replace(settings, epochs=epochs)  # each goes on where the one before ended
+        train(build, images, held_out, longer, checkpoint=tmp_path / "steps")
+        last = Checkpoint.read(tmp_path / "steps", _describe(settings, images, held_out))
+        seen.append(last.model["1.weight"])
     mean = trained.model.state_dict()["1.weight"]
     torch.testing.assert_close(mean, torch.stack(seen).mean(0))
 
