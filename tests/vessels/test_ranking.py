@@ -1,11 +1,11 @@
 """Measured curvature and calibre rank the vessels of simulated images as they were planted.
 
-All images of a series are ranked together: the first 60, and in the slow tests all 100. The measures, what is asked of them and the bounds
-were settled before any image of it was made. A branch is compared with what was drawn at its own
-pixels, over those of them that were measured. Calibre is asked of every branch. Curvature is asked
-of those with a pixel clear of junctions and ends (further than 3 sigma and 3 radii); the others
-have none in any table. No other branch is left out: not the short, the thin, the healthy, the
-merged.
+All images of a series are ranked together: the first 60, and in the slow tests all 100. The
+measures, what is asked of them and the bounds were settled before any image of it was made. A
+branch is compared with what was drawn at its own pixels, over those of them that were measured.
+Calibre is asked of every branch. Curvature is asked of those with a pixel clear of junctions and
+ends (further than 3 sigma and 3 radii); the others have none in any table. No other branch is left
+out: not the short, the thin, the healthy, the merged.
 
 What was measured, on this series and on two more, is in docs/vessels.md.
 """
