@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from ssplain.errors import SSplainError
-from ssplain.pages.reading import reading_files, reading_page
+from ssplain.pages.reading import reading_files
 from ssplain.reading.eye import Reading
 from ssplain.reading.image import look, open_image
 from ssplain.reading.opinion import GRADES
@@ -162,7 +162,7 @@ def test_tables_hold_plain_values(reading: Reading) -> None:
 
 
 def test_the_page_stands_alone_and_trusts_no_name(reading: Reading) -> None:
-    page = reading_page(reading, "<script>alert(1)</script>.png")
+    page = reading_files(reading, "<script>alert(1)</script>.png")["eye.html"].decode()
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert "http://" not in page.replace("http-equiv", "")

@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from ssplain.fundus.field import Field
 from ssplain.fundus.photo import Photo
 from ssplain.fundus.plate import plate
 from ssplain.fundus.segment import probabilities
@@ -31,18 +32,19 @@ def new_disc_network() -> UNet:
 
 
 def find_disc(
-    photo: Photo, network: torch.nn.Module | None = None
+    photo: Photo, network: torch.nn.Module | None = None, view: Field | None = None
 ) -> tuple[float, float, float] | None:
     """Find the optic disc of a fundus photograph.
 
     Args:
         photo: array or tensor, (H, W, 3) or (3, H, W), bytes or floats in [0, 1].
         network: one of your own training (`ssplain.models.load`); the bundled one by default.
+        view: the field of view, if it is known; found otherwise.
 
     Returns:
         Row, column and radius in px, or None if no disc is in view or none can be told for sure.
     """
-    ready = plate(photo, DISC_DIAMETER)
+    ready = plate(photo, DISC_DIAMETER, view)
     soft = probabilities(network or _network(), ready.tensor(DISC_REACH))[0] * ready.inside
     found = largest_spot(soft)
     if found is None:

@@ -49,8 +49,10 @@ def as_photo(photo: Photo) -> Pixels:
             "least 32 x 32."
         )
     scale = np.iinfo(values.dtype).max if np.issubdtype(values.dtype, np.integer) else 1
-    pixels = values[..., :3].astype(np.float32) / np.float32(scale)
-    if not (np.isfinite(pixels).all() and pixels.min() >= 0 and pixels.max() <= 1):
+    pixels = values[..., :3].astype(np.float32, copy=False)
+    if scale != 1:
+        pixels = pixels / np.float32(scale)
+    if not (pixels.min() >= 0 and pixels.max() <= 1):  # nor is NaN
         raise SSplainError("The photograph has values outside [0, 1]; give bytes, or scale it.")
     return np.ascontiguousarray(np.broadcast_to(pixels, (*pixels.shape[:2], 3)))
 

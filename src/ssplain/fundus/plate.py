@@ -36,15 +36,20 @@ class Plate:
         return torch.from_numpy(np.ascontiguousarray(even.transpose(2, 0, 1)))
 
 
-def plate(photo: Photo, diameter: float) -> Plate:
+def plate(photo: Photo, diameter: float, view: Field | None = None) -> Plate:
     """Bring a photograph to the scale at which its field of view has a diameter in px.
+
+    Args:
+        photo: see `ssplain.fundus.photo.as_photo`.
+        diameter: of the field of view in px of the plate.
+        view: the field of view, if it is known; found otherwise.
 
     Example:
         >>> plate(np.full((100, 120, 3), 0.5), 640).photo.shape
         (410, 492, 3)
     """
     pixels = as_photo(photo)
-    view = field(pixels)
+    view = field(pixels) if view is None else view
     size = canonical_size((pixels.shape[0], pixels.shape[1]), view, diameter)
     inside = resized(view.mask.astype(np.float32)[..., None], size)[..., 0] > 0.5
     deep = ndimage.distance_transform_edt(np.pad(inside, 1))[1:-1, 1:-1]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from skimage.morphology import skeletonize
 
+from ssplain.fundus.field import Field
 from ssplain.fundus.photo import Photo, as_photo
 from ssplain.fundus.plate import Plate, plate
 from ssplain.fundus.segment import DIAMETER, segment
@@ -46,20 +47,23 @@ class Quality:
         return not self.reasons
 
 
-def quality(photo: Photo, vessels: NDArray[np.floating] | None = None) -> Quality:
+def quality(
+    photo: Photo, vessels: NDArray[np.floating] | None = None, view: Field | None = None
+) -> Quality:
     """Judge a photograph before it is read.
 
     Args:
         photo: array or tensor, (H, W, 3) or (3, H, W), bytes or floats in [0, 1].
         vessels: what `segment` gave for it, if that is there already.
+        view: the field of view, if it is known; found otherwise.
 
     Example:
         >>> quality(np.full((120, 160, 3), 128, np.uint8)).reasons
         ('not a fundus: the picture has no colour',)
     """
     pixels = as_photo(photo)
-    large = plate(pixels, DIAMETER)
-    measures = _measures(plate(pixels, DIAMETER / 2), large)
+    large = plate(pixels, DIAMETER, view)
+    measures = _measures(plate(pixels, DIAMETER / 2, large.field), large)
     strange = _strange(measures)
     if strange is not None:
         return Quality(fundus=False, reasons=(f"not a fundus: {strange}",), measures=measures)
@@ -70,7 +74,7 @@ def quality(photo: Photo, vessels: NDArray[np.floating] | None = None) -> Qualit
         reasons.append("glaring: a third of the field is at full brightness")
     if measures["sharpness"] < _BLURRED:
         reasons.append("blurred: fine detail is missing")
-    length = vessel_length(segment(pixels) if vessels is None else vessels)
+    length = vessel_length(segment(pixels, view=large.field) if vessels is None else vessels)
     measures["vessel_length"] = length / (2 * large.field.radius)
     if measures["vessel_length"] < _VESSELS:
         reasons.append("few vessels: less than one diameter of the field in length was found")

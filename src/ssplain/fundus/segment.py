@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from skimage.morphology import remove_small_objects
 
+from ssplain.fundus.field import Field
 from ssplain.fundus.photo import Photo, as_photo, resized
 from ssplain.fundus.plate import plate
 from ssplain.models import load
@@ -35,19 +36,22 @@ def new_network() -> UNet:
     return UNet(3, WIDTHS, maps=2)
 
 
-def segment(photo: Photo, network: torch.nn.Module | None = None) -> NDArray[np.float32]:
+def segment(
+    photo: Photo, network: torch.nn.Module | None = None, view: Field | None = None
+) -> NDArray[np.float32]:
     """Find the retinal vessels of a fundus photograph.
 
     Args:
         photo: array or tensor, (H, W, 3) or (3, H, W), bytes or floats in [0, 1]; any size from
             32 px, any camera.
         network: one of your own training (`ssplain.models.load`); the bundled one by default.
+        view: the field of view, if it is known; found otherwise.
 
     Returns:
         (H, W) in [0, 1]: how far a pixel is vessel, exactly 0 where there is none.
     """
     pixels = as_photo(photo)
-    ready = plate(pixels, DIAMETER)
+    ready = plate(pixels, DIAMETER, view)
     inner = ndimage.binary_erosion(ready.inside, iterations=_RIM)
     vessel, _ = probabilities(network or _network(), ready.tensor(REACH)) * inner
     soft = cleaned(vessel)

@@ -26,11 +26,19 @@ def reading_files(reading: Reading, name: str) -> dict[str, bytes]:
         reading: what was read.
         name: of the image, for the page's title.
     """
-    drawn = {"vessels.png": png_bytes(vessel_picture(reading))}
-    drawn["explanation.png"] = png_bytes(explanation_picture(reading))
-    numbers = json.dumps(as_json(reading), indent=1, allow_nan=False).encode()
-    page = reading_page(reading, name).encode()
-    return drawn | {"reading.json": numbers, ARRAYS: npz_bytes(arrays(reading)), "eye.html": page}
+    shown = {
+        "given": _given(reading),
+        "vessels": vessel_picture(reading),
+        "explanation": explanation_picture(reading),
+    }
+    numbers = as_json(reading)
+    return {
+        "vessels.png": png_bytes(shown["vessels"]),
+        "explanation.png": png_bytes(shown["explanation"]),
+        "reading.json": json.dumps(numbers, indent=1, allow_nan=False).encode(),
+        ARRAYS: npz_bytes(arrays(reading)),
+        "eye.html": _page(shown, numbers, name).encode(),
+    }
 
 
 def arrays(reading: Reading) -> dict[str, NDArray[Any]]:
@@ -61,24 +69,6 @@ def vessel_bytes(vessels: NDArray[np.floating]) -> Picture:
     return np.where(vessels > 0, np.maximum(_bytes(vessels), 1), 0).astype(np.uint8)
 
 
-def reading_page(reading: Reading, name: str) -> str:
-    """One page that needs no network: grade, pictures, quadrants, how firm it is."""
-    shown = {
-        "given": _given(reading),
-        "vessels": vessel_picture(reading),
-        "explanation": explanation_picture(reading),
-    }
-    body = render(
-        "reading.html",
-        notice=NOTICE,
-        pictures={key: data_url(png_bytes(_small(p)), "image/png") for key, p in shown.items()},
-        reading=as_json(reading),
-        number=_number,
-        percent=_percent,
-    )
-    return document(f"{name}: {reading.grade}", body, style=asset("reading.css"))
-
-
 def vessel_picture(reading: Reading) -> Picture:
     """The vessels that were found, with the disc and the lines that part the quadrants."""
     grey = np.repeat(_bytes(reading.vessels)[..., None], 3, axis=2)
@@ -92,6 +82,19 @@ def explanation_picture(reading: Reading) -> Picture:
     strength = np.sqrt(reading.relevance / top)[..., None]
     colours = colormaps["inferno"](0.45 + 0.5 * strength[..., 0])[..., :3]
     return _lines(_bytes(under * (1 - strength) + colours * strength), reading)
+
+
+def _page(shown: dict[str, Picture], numbers: dict[str, Any], name: str) -> str:
+    """One page that needs no network: grade, pictures, quadrants, how firm it is."""
+    body = render(
+        "reading.html",
+        notice=NOTICE,
+        pictures={key: data_url(png_bytes(_small(p)), "image/png") for key, p in shown.items()},
+        reading=numbers,
+        number=_number,
+        percent=_percent,
+    )
+    return document(f"{name}: {numbers['grade']}", body, style=asset("reading.css"))
 
 
 def _given(reading: Reading) -> Picture:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation, SSplain, preset
 from ssplain.fundus.frame import Frame
-from ssplain.models import ModelCard, card, fold_batch_norm, load
+from ssplain.models import ModelCard, card, load
 from ssplain.progress import Progress, portion
 from ssplain.reading.image import Picture, Seen, look, open_image
 from ssplain.reading.opinion import DISC, GRADES, Opinion, SecondOpinion, ask, second_opinion
@@ -25,6 +25,7 @@ from ssplain.reading.quadrants import (
     quadrant_name,
     shares,
 )
+from ssplain.reading.quick import quick
 from ssplain.reading.stability import Stability, changes
 from ssplain.vessels import trace
 
@@ -129,8 +130,8 @@ class Reader:
         """Load a network once."""
         about = card(model)
         _check_card(about)
-        network = fold_batch_norm(load(model))
-        explainer = SSplain(network, **preset("rop", "ranking"))
+        network = quick(load(model))
+        explainer = SSplain(network, channels=about.channels, **preset("rop", "ranking"))
         return Reader(model, network, about.size[0], explainer)
 
     def read(

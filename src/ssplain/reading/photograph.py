@@ -31,20 +31,20 @@ def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> See
             f"The photograph of {width} x {height} px was reduced to {photo.shape[1]} x "
             f"{photo.shape[0]}; all pixels given are those of the reduced one."
         )
-    vessels = segment(photo)
-    judged = quality(photo, vessels)
+    view = field(photo)
+    vessels = segment(photo, view=view)
+    judged = quality(photo, vessels, view)
     if not judged.fundus:
         raise SSplainError(f"It cannot be read: {'; '.join(judged.reasons)}.")
     warnings += [f"The photograph is {reason}." for reason in judged.reasons]
     if not (vessels > 0).any():
         raise SSplainError("No vessels were found in the photograph; there is nothing to read.")
-    seen = field(photo)
     return Seen(
         picture=photo,
         vessels=vessels.astype(np.float32),
-        disc=find_disc(photo) if disc is None else disc,
-        centre=(seen.row, seen.column),
-        side=seen.side,
+        disc=find_disc(photo, view=view) if disc is None else disc,
+        centre=(view.row, view.column),
+        side=view.side,
         warnings=tuple(warnings),
         again=_segment,
     )

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import ndimage
+from torch.nn import functional
 
 from ssplain.reading.opinion import Opinion
 
@@ -74,16 +76,19 @@ def changes(image: Image, scale: float = 1.0) -> dict[str, Image]:
 
 def _warped(image: Image, degrees: float, zoom: float) -> NDArray[np.floating]:
     """Turn and enlarge around the middle; what comes from outside is black."""
-    angle = np.radians(degrees)
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / zoom
-    middle = (np.array(image.shape[:2]) - 1) / 2
-    offset = middle - turn @ middle
-    planes = image[..., None] if image.ndim == 2 else image
-    moved = [
-        ndimage.affine_transform(planes[..., at], turn, offset, order=1)
-        for at in range(planes.shape[2])
+    height, width = image.shape[:2]
+    sine, cosine = np.sin(np.radians(degrees)) / zoom, np.cos(np.radians(degrees)) / zoom
+    # columns before rows, both from -1 to 1
+    turn = [
+        [cosine, sine * (height - 1) / (width - 1), 0],
+        [-sine * (width - 1) / (height - 1), cosine, 0],
     ]
-    return _cut(np.stack(moved, axis=-1).reshape(image.shape))
+    grid = functional.affine_grid(
+        torch.tensor([turn], dtype=torch.float32), [1, 1, height, width], align_corners=True
+    )
+    planes = torch.from_numpy(image.reshape(1, height, width, -1)).permute(0, 3, 1, 2)
+    moved = functional.grid_sample(planes, grid, align_corners=True)
+    return _cut(moved[0].permute(1, 2, 0).numpy().reshape(image.shape))
 
 
 def _cut(image: NDArray[np.floating]) -> NDArray[np.floating]:

