@@ -4,7 +4,7 @@ from scipy.ndimage import gaussian_filter
 
 from ssplain.simulate.disease import draw_disease
 from ssplain.simulate.ground import Ground, clear, dark_lines
-from ssplain.simulate.paint import Place, Strand, choroid, depths, grown, paint
+from ssplain.simulate.paint import Place, Strand, choroid, grown, paint
 from tests.fundus.eyes import blank_eye, painted_eye
 
 
@@ -78,14 +78,3 @@ def test_the_choroid_shows_through_everywhere_but_is_no_line_of_truth() -> None:
     striped = choroid(photo, np.random.default_rng(0))
     assert (striped <= photo).all()
     assert (striped[..., 1] < 0.995 * photo[..., 1]).mean() > 0.05
-
-
-def test_the_depth_in_a_union_of_discs_is_the_largest() -> None:
-    rng = np.random.default_rng(0)
-    points, radii = rng.uniform(5, 35, (12, 2)), rng.uniform(1, 5, 12)
-    depth, nearest = depths(points, radii, (40, 40))
-    row, column = np.mgrid[:40, :40]
-    each = radii - np.hypot(column[..., None] - points[:, 0], row[..., None] - points[:, 1])
-    near = each.max(axis=-1) > -1
-    assert np.allclose(depth[near], each.max(axis=-1)[near])
-    assert (nearest[near] == each.argmax(axis=-1)[near]).all()

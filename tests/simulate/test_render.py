@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from ssplain.simulate.anatomy import Array
 from ssplain.simulate.appearance import Appearance
-from ssplain.simulate.render import Drawing, _depth, draw
+from ssplain.simulate.render import Drawing, draw
 
 SEEN = np.ones((224, 224), bool)
 PLAIN = Appearance(
@@ -36,19 +35,6 @@ def _draw(
 ) -> Drawing:
     lights = [np.full(len(width), light) for width in widths]
     return draw(np.random.default_rng(0), points, widths, lights, look=look, visible=visible)
-
-
-def test_depth_equals_a_search_over_all_samples() -> None:
-    rng = np.random.default_rng(0)
-    points = rng.uniform(60, 90, size=(50, 2))
-    radii = rng.uniform(0.5, 3.5, size=50)
-    depth, nearest = _depth(points, radii, 1.2)
-    row, column = np.mgrid[55:95, 55:95]
-    pixels = np.stack([column.ravel(), row.ravel()], axis=1)
-    every = radii - cdist(pixels, points)
-    close = every.max(axis=1) > -1  # what is drawn
-    np.testing.assert_allclose(depth[row, column].ravel()[close], every.max(axis=1)[close])
-    np.testing.assert_array_equal(nearest[row, column].ravel()[close], every.argmax(1)[close])
 
 
 def test_width_on_the_image_follows_the_width_asked_for() -> None:

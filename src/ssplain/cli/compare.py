@@ -24,6 +24,7 @@ from ssplain.cli.inputs import (
     TargetClass,
     card_of,
     end,
+    explainers_of,
     head_of,
     number_or_text,
     open_model,
@@ -72,11 +73,11 @@ def compare(
     from ssplain.cli.progress import bar
     from ssplain.explain import PRESETS
     from ssplain.explain.compare import compare as run
-    from ssplain.explain.registry import method, names
+    from ssplain.explain.registry import method
 
     require_writable(out)
     OwnFiles(out).require_free(WRITTEN)
-    chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
+    chosen = explainers_of(explainers)
     network, options = open_model(
         model,
         architecture,

@@ -18,6 +18,7 @@ from ssplain.cli.inputs import (
     PresetName,
     Std,
     end,
+    explainers_of,
     head_of,
     open_model,
 )
@@ -94,7 +95,7 @@ def evaluate(
 
     from ssplain.cli.progress import bar
     from ssplain.cli.scene import scene_of
-    from ssplain.explain.registry import method, names
+    from ssplain.explain.registry import method
     from ssplain.files import write_whole
     from ssplain.metrics.curves import BASELINES
     from ssplain.metrics.order import AXES
@@ -114,7 +115,7 @@ def evaluate(
             raise SSplainError(
                 f"--{option} {value} does not work; choose one of: {', '.join(known)}."
             )
-    chosen = names() if explainers == "all" else [name.strip() for name in explainers.split(",")]
+    chosen = explainers_of(explainers)
     known_methods = [method(name) for name in chosen]
     opened = partial(
         open_model,

@@ -97,6 +97,17 @@ def number_or_word(text: str | None) -> float | str | None:
         return text
 
 
+def explainers_of(text: str) -> "Sequence[str]":
+    """Return the explainers of --explainers: all, or the named ones.
+
+    >>> explainers_of("ssplain-0, saliency")
+    ['ssplain-0', 'saliency']
+    """
+    from ssplain.explain.registry import names
+
+    return names() if text == "all" else [name.strip() for name in text.split(",")]
+
+
 def head_of(label: int | None, at_least: str | None, mean: str | None, std: str | None) -> "Head":
     """Return what --label, --at-least, --mean and --std ask for.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, map_coordinates, zoom
 
 from ssplain.simulate.anatomy import Array, draw_eye
+from ssplain.simulate.discs import depths
 from ssplain.simulate.disease import Disease, plant
 from ssplain.simulate.ground import Ground, Mask, Pixels
 from ssplain.simulate.tree import calibre, grow_tree
@@ -97,7 +98,7 @@ def paint(ground: Ground, strands: Sequence[Strand], rng: np.random.Generator) -
     radii = np.concatenate([d[1] for d in dense]) / 2
     relevance = np.concatenate([d[2] for d in dense])
     owner = np.repeat(np.arange(len(dense)), [len(d[0]) for d in dense])
-    depth, nearest = depths(points, radii, shape)
+    depth, nearest = depths(points, radii, shape, margin=1.5)
     vessels = np.clip(depth + 0.5, 0, 1) * ground.inside
     lit = vessels > 0
     radius = radii[nearest]
@@ -190,35 +191,6 @@ def choroid(photo: Pixels, rng: np.random.Generator) -> Pixels:
     lines *= 1 / (1 + np.exp(-3 * (where + rng.uniform(-0.5, 1.5))))
     depth = rng.uniform(0.04, 0.16) * np.array([rng.uniform(0.1, 0.5), 1.0, rng.uniform(0.5, 1.2)])
     return np.clip(photo * np.exp(-lines[..., None] * depth), 0, 1).astype(np.float32)
-
-
-def depths(points: Array, radii: Array, shape: tuple[int, int]) -> tuple[Array, NDArray[np.intp]]:
-    """Depth `r - d` of every pixel inside the union of discs, and the disc that is deepest there.
-
-    Example:
-        >>> depth, nearest = depths(np.array([[5.0, 3.0]]), np.array([2.0]), (8, 10))
-        >>> float(depth[3, 5]), float(depth[3, 6])
-        (2.0, 1.0)
-    """
-    height, width = shape
-    depth = np.full(height * width, -20.0)
-    nearest = np.zeros(height * width, np.intp)
-    reach = np.ceil(radii + 1.5).astype(int)
-    parts = []
-    for r in np.unique(reach):  # discs of like size share one window
-        index = np.flatnonzero(reach == r)
-        span = np.arange(-r, r + 1)
-        offsets = np.stack(np.meshgrid(span, span), axis=-1).reshape(-1, 2)
-        cells = np.rint(points[index]).astype(int)[:, None] + offsets
-        value = radii[index, None] - np.hypot(*np.moveaxis(cells - points[index, None], -1, 0))
-        within = ((cells >= 0) & (cells < (width, height))).all(axis=-1) & (value > -1)
-        pixel = (cells[..., 1] * width + cells[..., 0])[within]
-        parts.append((pixel, value[within], np.broadcast_to(index[:, None], within.shape)[within]))
-        np.maximum.at(depth, *parts[-1][:2])
-    for pixel, value, sample in parts:
-        deepest = value == depth[pixel]
-        nearest[pixel[deepest]] = sample[deepest]
-    return depth.reshape(shape), nearest.reshape(shape)
 
 
 def _dense(strand: Strand) -> tuple[Array, Array, Array]:

@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter, zoom
 
 from ssplain.simulate.anatomy import SIZE, Array
 from ssplain.simulate.appearance import Appearance
+from ssplain.simulate.discs import depths
 
 _CLOSE = 1.2  # pixels between two samples; bent vessels are stretched further
 
@@ -68,7 +69,7 @@ def draw(
     lit = light > 0.02
     discs = np.concatenate([_at(p, at) for p, at in zip(points, places, strict=True)])[lit]
     radii = np.concatenate([_at(w, at) for w, at in zip(widths, places, strict=True)])[lit] / 2
-    depth, nearest = _depth(discs, radii, 3 * look.softness)
+    depth, nearest = depths(discs, radii, (SIZE, SIZE), 3 * look.softness)
     vessel = np.repeat(np.arange(len(places)), [len(at) for at in places])[lit]
     within = np.rint(np.concatenate(places)).astype(int)[lit]
     soft = light[lit][nearest] / (1 + np.exp(-np.clip(depth / look.softness, -20, 20)))
@@ -98,31 +99,6 @@ def _at(values: Array, places: Array) -> Array:
     after = np.minimum(before + 1, len(values) - 1)
     between: Array = (1 - share) * values[before] + share * values[after]
     return between
-
-
-def _depth(points: Array, radii: Array, margin: float) -> tuple[Array, NDArray[np.intp]]:
-    """Depth of every pixel inside the union of discs, and the sample whose disc is deepest.
-
-    Pixels further than `margin` from every disc are as deep as nothing ever is.
-    """
-    depth = np.full(SIZE * SIZE, -20.0)
-    nearest = np.zeros(SIZE * SIZE, np.intp)
-    reach = np.ceil(radii + margin).astype(int)
-    parts = []
-    for r in np.unique(reach):  # samples of like size share one window
-        index = np.flatnonzero(reach == r)
-        span = np.arange(-r, r + 1)
-        offsets = np.stack(np.meshgrid(span, span), axis=-1).reshape(-1, 2)
-        cells = np.rint(points[index]).astype(int)[:, None] + offsets
-        value = radii[index, None] - np.hypot(*np.moveaxis(cells - points[index, None], -1, 0))
-        inside = ((cells >= 0) & (cells < SIZE)).all(axis=-1)
-        pixel = (cells[..., 1] * SIZE + cells[..., 0])[inside]
-        parts.append((pixel, value[inside], np.broadcast_to(index[:, None], inside.shape)[inside]))
-        np.maximum.at(depth, *parts[-1][:2])
-    for pixel, value, sample in parts:
-        deepest = value == depth[pixel]
-        nearest[pixel[deepest]] = sample[deepest]
-    return depth.reshape(SIZE, SIZE), nearest.reshape(SIZE, SIZE)
 
 
 def _texture(rng: np.random.Generator, grain: float) -> Array:
