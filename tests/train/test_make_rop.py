@@ -3,16 +3,23 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file
 
 from ssplain.data.simulated import SimulatedROP
+from ssplain.errors import SSplainError
 from ssplain.models.card import WEIGHTS, card
 from ssplain.models.googlenet import GoogLeNet
+from ssplain.simulate.ground import Ground
+from ssplain.train import make_rop as making
+from ssplain.train import paintings
 from ssplain.train.loop import Settings, Step
 from ssplain.train.make_rop import make_rop, simulated
+from ssplain.train.paintings import PaintedROP
 from ssplain.train.rop import Stage, judge
+from tests.fundus.eyes import blank_eye
 
 COUNTS = {"train": 6, "validation": 3, "test": 6}
 
@@ -69,3 +76,29 @@ def test_simulated_images_of_all_splits_are_kept_and_mixed_with_real_courses(
     assert len(known.amounts) == 9
     again, _ = simulated(counts, tmp_path, [masks], workers=1)
     assert torch.equal(again["train"][0], images["train"][0])
+
+
+def test_painted_photographs_are_mixed_in_as_reading_sees_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    photo = blank_eye()  # in place of a data set, whose photographs take long to be cleared
+    inside = photo.max(axis=2) > 0.1
+    contrast = np.broadcast_to(np.array([0.06, 0.25, 0.2], np.float32), photo.shape)
+    ground = Ground(photo, inside, contrast, np.zeros(inside.shape, bool))
+    monkeypatch.setattr(paintings, "_grounds", lambda _home, _split: (ground,))
+    monkeypatch.setattr(making, "eyes", lambda *_: [])
+    counts = {"train": 3, "validation": 3, "test": 3}
+    images, known = simulated(counts, tmp_path, workers=1, painted=3)
+    assert {split: len(labels) for split, (_, labels) in images.items()} == dict.fromkeys(counts, 6)
+    image, _, amount, _ = PaintedROP("train", 3)[2]
+    assert torch.equal(images["train"][0][5, 0], torch.from_numpy(np.rint(255 * image)).byte())
+    assert images["train"][1].tolist() == [0, 1, 2] * 2
+    assert float(known.amounts[5]) == pytest.approx(amount)
+    assert len(known.relevance) == 6
+    assert not torch.equal(images["test"][0][3:], images["train"][0][3:])
+
+
+def test_photographs_that_are_not_there_are_told_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(SSplainError, match="HVDROPDB"):
+        simulated(COUNTS, tmp_path, painted=3, photographs=tmp_path / "none")
+    assert not list(tmp_path.iterdir())

@@ -27,7 +27,8 @@ def train(
         Path | None,
         typer.Option(
             help="mnist, fmnist: folder of the IDX files [default: the one SSPLAIN_DATA names]. "
-            "rop: folder per class or CSV table of segmented images, or 'simulated' [default]. "
+            "rop: folder per class or CSV table of segmented images, or 'simulated' [default]; "
+            "with --painted, folder of HVDROPDB. "
             "vessels, disc: folder of HVDROPDB [default: hvdropdb in the one SSPLAIN_DATA names]."
         ),
     ] = None,
@@ -37,6 +38,14 @@ def train(
         typer.Option(
             help="rop: folder of vessel masks on whose courses a third of the images is simulated; "
             "may be given more than once."
+        ),
+    ] = None,
+    painted: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="rop: add so many photographs of HVDROPDB with painted vessels, segmented as "
+            "`ssplain read` does it, to the simulated images.",
         ),
     ] = None,
     start: Annotated[
@@ -64,15 +73,17 @@ def train(
             data,
             out,
             tuple(trees or ()),
+            painted=painted or 0,
             start=start,
             epochs=epochs,
             seed=seed,
             bfloat16=bfloat16,
             resume=resume,
         )
-    elif trees or start is not None or bfloat16:
+    elif trees or painted or start is not None or bfloat16:
         raise SSplainError(
-            f"--trees, --start and --bfloat16 are for rop, not for {dataset}; leave them out."
+            f"--trees, --painted, --start and --bfloat16 are for rop, not for {dataset}; leave "
+            "them out."
         )
     elif dataset in {"vessels", "disc"}:
         from ssplain.cli.train_pixels import train_pixels
@@ -137,6 +148,7 @@ def _train_rop(
     out: Path,
     trees: tuple[Path, ...],
     *,
+    painted: int,
     start: str | None,
     epochs: int | None,
     seed: int,
@@ -173,7 +185,9 @@ def _train_rop(
         work.mkdir(exist_ok=True)
         own = None if data is None or str(data) == "simulated" else data
         images, known, origin, refused = (
-            _simulated(work, trees) if own is None else _own_images(own, trees, seed)
+            _simulated(work, trees, painted, own)
+            if own is None or painted
+            else _own_images(own, trees, seed)
         )
 
         def show(stage: int, step: "Step") -> None:
@@ -201,13 +215,14 @@ def _train_rop(
 
 
 def _simulated(
-    work: Path, trees: tuple[Path, ...]
+    work: Path, trees: tuple[Path, ...], painted: int, photographs: Path | None
 ) -> "tuple[dict[str, Images], Known | None, str, int]":
     from ssplain.train.make_rop import simulated
 
-    images, known = simulated(SIMULATED, work, trees)
+    images, known = simulated(SIMULATED, work, trees, painted=painted, photographs=photographs)
     courses = "simulated and real" if trees else "simulated"
-    return images, known, f"simulated images on {courses} vessel courses", 0
+    shots = f" ({painted} of them photographs with painted vessels, segmented)" if painted else ""
+    return images, known, f"simulated images on {courses} vessel courses{shots}", 0
 
 
 def _own_images(

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from torch import Tensor, nn
 
+from ssplain.data.hvdropdb import CAMERAS, eyes
 from ssplain.data.simulated import Examples, SimulatedROP
 from ssplain.models.card import ModelCard, save
 from ssplain.models.domain import FEWEST, Domain
 from ssplain.train.draws import Images
 from ssplain.train.lesson import Known
 from ssplain.train.loop import Step
+from ssplain.train.paintings import PaintedROP
 from ssplain.train.pupil import Pupil
 from ssplain.train.rop import CLASSES, STAGES, Performance, Stage, judge, train_rop
 
@@ -93,7 +95,13 @@ def make_rop(
 
 
 def simulated(
-    counts: Mapping[str, int], work: Path, trees: Sequence[Path] = (), workers: int = 2
+    counts: Mapping[str, int],
+    work: Path,
+    trees: Sequence[Path] = (),
+    workers: int = 2,
+    *,
+    painted: int = 0,
+    photographs: Path | None = None,
 ) -> tuple[dict[str, Images], Known]:
     """Makes, or reads again, the simulated images of all splits and what was planted.
 
@@ -102,12 +110,17 @@ def simulated(
         work: folder where they are kept.
         trees: folders of vessel masks; a third of the images is then made on their courses.
         workers: processes to share the work.
+        painted: so many segmented painted photographs are added to "train", and to the other
+            splits in proportion, at least one of each class.
+        photographs: folder of HVDROPDB to paint in; the one that SSPLAIN_DATA names if None.
 
     Returns:
         Images and labels of each split, and what was planted in those of "train".
     """
     for split in counts if trees else ():
         SimulatedROP(split, 1, tuple(trees)).mask(0)  # a mistyped folder is told of at once
+    if painted:
+        eyes(photographs, "vessels", CAMERAS[0], "test")  # so is a folder without photographs
     made: dict[str, Examples] = {}
     for split, count in counts.items():
         on_masks = count // 9 * 3 if trees else 0  # the classes take turns
@@ -116,6 +129,12 @@ def simulated(
         if on_masks:
             drawn = SimulatedROP(split, on_masks, tuple(trees))
             made[split] = made[split].and_then(drawn.examples(work / f"{split}-trees.npz", workers))
+        if painted:
+            share = max(len(CLASSES), painted * count // counts["train"])
+            shots = PaintedROP(split, share if split != "train" else painted, photographs)
+            made[split] = made[split].and_then(
+                shots.examples(work / f"{split}-painted.npz", workers)
+            )
     known = Known(made["train"].amounts, made["train"].relevance)
     return {split: (some.images, some.labels) for split, some in made.items()}, known
 
