@@ -45,7 +45,7 @@ def room_of(request: Request) -> Room:
 
 
 def session_of(request: Request) -> Session:
-    """Return the session that asks; the page has made it."""
+    """Return the session that asks; the page has started it."""
     found = room_of(request).sessions.find(request.cookies.get(COOKIE))
     if found is None:
         raise HTTPException(403, "Open the room's first page; your session has ended.")
@@ -53,7 +53,7 @@ def session_of(request: Request) -> Session:
 
 
 def place_in(request: Request) -> Iterator[None]:
-    """Let only so many in at once who want an answer at once."""
+    """Limit how many quick questions are answered at the same time."""
     places = room_of(request).places
     if not places.acquire(timeout=20):
         raise HTTPException(429, "The room is busy; try again in a moment.")
@@ -161,7 +161,7 @@ def pixels(room: Here, session: Mine, image: Name, model: Model = "") -> Respons
 
 @router.get("/drawn", dependencies=[quick])
 def drawn(room: Here, session: Mine, image: Name, model: Model = "") -> Response:
-    """The pixels that maps are about, where that is not plain: one byte each, 0 for the others."""
+    """The pixels that maps cover, where that is not obvious: one byte each, 0 for the others."""
     subject = _subject(room.look_at(session, image, model))
     plane = subject.inside.float() if subject.vessels is None else subject.vessels
     return _bytes(vessel_bytes(plane.numpy()).tobytes())
@@ -182,7 +182,7 @@ def planted(image: Name) -> Response:
     """Where disease was planted into a simulated eye: one byte per pixel."""
     relevance = truth(image)
     if relevance is None:
-        raise SSplainError("Nothing is known of this image but itself.")
+        raise SSplainError("Nothing is known about this image beyond its pixels.")
     return _bytes(as_bytes(relevance))
 
 
@@ -241,7 +241,7 @@ def _shown(looked: Looked) -> Tensor:
 
 
 def _under_way(session: Session, image: str) -> str | None:
-    """Return the address of a run that has this image in hand."""
+    """Return the address of a run that is working on this image."""
     busy = (
         key
         for key, task in session.tasks.items()
@@ -251,7 +251,7 @@ def _under_way(session: Session, image: str) -> str | None:
 
 
 def _outside(room: Room, looked: Looked) -> list[str]:
-    """Return why the model may know nothing of an image; of what was read or done, nothing."""
+    """Return why the model may not apply to an image; nothing if it was read or done by a job."""
     subject = looked.subject
     if subject is None or subject.reading is not None or subject is looked.picture.subject:
         return []

@@ -32,7 +32,7 @@ class Wanted(BaseModel):
 
 @router.post("")
 def start(room: Here, session: Mine, wanted: Wanted) -> dict[str, str]:
-    """Put a run into the line; its address is in the answer."""
+    """Queue a run; its address is in the answer."""
     names = list(dict.fromkeys(wanted.explainers))
     for name in names:
         method(name)
@@ -89,7 +89,7 @@ def together(session: Mine) -> Response:
 
 @router.get("/{run}")
 def watch(room: Here, session: Mine, run: str) -> dict[str, Any]:
-    """How far a run is, and what it has found so far."""
+    """How far along a run is, and what it has found so far."""
     task = _task(session, run)
     result = runs.read(session.folder / "results" / run)
     return {

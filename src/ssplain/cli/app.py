@@ -79,11 +79,11 @@ def main() -> None:
     except OSError as error:
         about = f"{error.filename}: " if error.filename else ""
         _say(
-            f"{about}{error.strerror or error}; check the path, its permissions and the room left."
+            f"{about}{error.strerror or error}; check the path, its permissions and the free space."
         )
         sys.exit(2)
     except _Stopped:
-        _say("stopped. What was written is whole and kept; nothing half is left behind.")
+        _say("stopped. What was written is complete and kept; nothing half-written is left behind.")
         sys.exit(130)
 
 

@@ -21,7 +21,7 @@ def bench(
     *,
     images: Annotated[
         int | None,
-        typer.Option(min=1, help=f"At most so many images of each set; for {', '.join(SIZED)}."),
+        typer.Option(min=1, help=f"At most this many images of each set; for {', '.join(SIZED)}."),
     ] = None,
 ) -> None:
     """Measure speed and memory; ratios are taken within one run, so they travel."""

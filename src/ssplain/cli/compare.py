@@ -52,7 +52,7 @@ def compare(
     model: ModelSource,
     out: Annotated[Path, typer.Option(help="Folder to write the picture and the maps to.")],
     explainers: Annotated[
-        str, typer.Option(help="'all', or names with commas between, such as ssplain-0,saliency.")
+        str, typer.Option(help="'all', or names separated by commas, such as ssplain-0,saliency.")
     ] = "all",
     architecture: Architecture = None,
     dataset: PresetName = None,
@@ -173,7 +173,7 @@ def _inside(card: "ModelCard | None") -> "Callable[[Tensor], object] | None":
 
 
 def _table(compared: "Sequence[Compared]", count: int) -> None:
-    """Print what each explainer took."""
+    """Print how long each explainer took."""
     from ssplain.cli.show import print_table, results_table
 
     ours = next((c.seconds for c in compared if c.method.family == "ssplain" and c.seconds), None)

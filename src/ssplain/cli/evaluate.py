@@ -27,7 +27,7 @@ from ssplain.errors import SSplainError
 if TYPE_CHECKING:
     from ssplain.metrics import Evaluation
 
-FEW = 5  # images of a class, below which drawing them again says little
+FEW = 5  # with fewer images of a class, drawing them again says little
 TARGETS = ("label", "predicted")
 
 
@@ -53,7 +53,7 @@ def evaluate(
     preset: PresetName = None,
     truth: Annotated[
         Path | None,
-        typer.Option(help="Folder with pictures of the diseased pixels, named as the images."),
+        typer.Option(help="Folder with pictures of the diseased pixels, named like the images."),
     ] = None,
     vessels: Annotated[
         bool, typer.Option("--vessels", help="The images show vessels on black: trace them.")
@@ -67,7 +67,10 @@ def evaluate(
     mean: Mean = None,
     std: Std = None,
     explainers: Annotated[
-        str, typer.Option(help="Names with commas between, or 'all'; the first is compared with.")
+        str,
+        typer.Option(
+            help="Names separated by commas, or 'all'; the rest are compared with the first."
+        ),
     ] = "all",
     images: Annotated[int, typer.Option(min=1, help="How many at most, from the first on.")] = 100,
     axis: Annotated[
@@ -84,10 +87,12 @@ def evaluate(
     log: Annotated[
         bool, typer.Option("--log", help="Draw the steps on a log axis, to see the first ones.")
     ] = False,
-    target: Annotated[str, typer.Option(help="Explain the true 'label' or the 'predicted'.")] = (
-        "label"
-    ),
-    seed: Annotated[int, typer.Option(help="Of draws and of the order among equal scores.")] = 0,
+    target: Annotated[
+        str, typer.Option(help="Explain the true class ('label') or the 'predicted' one.")
+    ] = "label",
+    seed: Annotated[
+        int, typer.Option(help="Fixes random draws and the order of equal scores.")
+    ] = 0,
 ) -> None:
     """Measure explainers on images with labels: table, CSV and curves; nothing is done twice."""
     from dataclasses import replace

@@ -98,8 +98,9 @@ def explain(
         int | None,
         typer.Option(
             min=0,
-            help="Explain each image so often again under noise of 1e-6 and of 1e-3, and say how "
-            "much of its map stays [default: the first 5 images once, under 1e-6; 0: none].",
+            help="Explain each image this many times more, under noise of 1e-6 and of 1e-3, and "
+            "say how much of its map stays [default: the first 5 images once, under 1e-6; "
+            "0: none].",
         ),
     ] = None,
     engine: EngineKind = None,

@@ -72,7 +72,9 @@ Anyway = Annotated[
 ]
 Stable = Annotated[
     bool,
-    typer.Option("--stable", help="SSplain's maps are made such that rounding does not turn them."),
+    typer.Option(
+        "--stable", help="Make SSplain's maps so that rounding errors do not change them."
+    ),
 ]
 
 
@@ -133,7 +135,7 @@ def _numbers(text: str, option: str) -> tuple[float, ...]:
         return tuple(float(part) for part in text.split(","))
     except ValueError as error:
         raise SSplainError(
-            f"{option} {text} is not a number, nor numbers with commas between."
+            f"{option} {text} is neither a number nor numbers separated by commas."
         ) from error
 
 
@@ -193,8 +195,8 @@ def _hazy(image: "Tensor") -> str | None:
     if (share := haze(image)) < HAZY:
         return None
     return (
-        f"{share:.0%} of its pixels that are not black are all but black, as JPEG leaves them, and "
-        "count as its support; save it without loss, its ground black"
+        f"{share:.0%} of its non-black pixels are nearly black, as JPEG leaves them, and count "
+        "as its support; save it without loss, on a black ground"
     )
 
 

@@ -112,4 +112,4 @@ def _show(index: "Index", folder: Path) -> None:
     named = f" with the model {model}" if model else ""
     typer.echo(f"Made by ssplain {identity.get('code')}{named}.")
     if counts["waiting"]:
-        typer.echo("Give the command that started it again to go on.")
+        typer.echo("To go on, give the command that started it again.")

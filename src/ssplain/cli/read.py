@@ -23,7 +23,8 @@ def read(
     eye: Annotated[
         str | None,
         typer.Option(
-            help="left or right, if all are; in a CSV file, the column `target` says it for each. "
+            help="left or right, if all are the same; in a CSV file, the column `target` says it "
+            "for each. "
             "Needed to tell nasal from temporal."
         ),
     ] = None,
@@ -33,7 +34,7 @@ def read(
     report: Report = None,
     workers: Workers = 1,
 ) -> None:
-    """Read eyes: vessels, disc, quadrants, grade, explanation, and how firm all that is.
+    """Read eyes: vessels, disc, quadrants, grade, explanation, and how firm all of that is.
 
     Photographs are segmented first; images of segmented vessels are taken as they are. Each eye has
     a folder with `eye.html` to look at and `reading.json`; `readings.csv` has a line for each. A

@@ -12,7 +12,9 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder of the studies; what is done there is used.")],
     images: Annotated[
         int | None,
-        typer.Option(min=1, help="At most so many [default: 100 of ROP, else 500, as the paper]."),
+        typer.Option(
+            min=1, help="At most this many [default: 100 of ROP, else 500, as in the paper]."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything drawn at random.")] = 0,
 ) -> None:

@@ -30,9 +30,9 @@ def serve(
     grades: Annotated[
         Path, typer.Option(help="SQLite file that keeps the readers' grades and notes.")
     ] = Path("ssplain-grades.sqlite"),
-    host: Annotated[str, typer.Option(help="Address; others than loopback need users.")] = (
-        "127.0.0.1"
-    ),
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any but loopback needs users.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 for any free one.", min=0, max=65535)] = 8400,
     auth: Annotated[
         Path | None,
@@ -62,8 +62,8 @@ def serve(
         typer.echo(f"Grades that readers give are kept in {grades}.")
         if users:
             typer.echo(
-                f"It asks for a password ({len(users)} users); the way to it is not encrypted "
-                "unless a proxy with TLS stands before it."
+                f"It asks for a password ({len(users)} users); the connection is not encrypted "
+                "unless a proxy with TLS stands in front of it."
             )
         config = uvicorn.Config(create(room, own, users), log_level="warning", server_header=False)
         uvicorn.Server(config).run(sockets=[listener])
@@ -72,7 +72,7 @@ def serve(
 
 
 def _listen(host: str, port: int) -> "socket.socket":
-    """Return a socket that listens, so that a taken port is told in a sentence."""
+    """Return a socket that listens, so that a port in use is reported in a sentence."""
     import socket
 
     try:

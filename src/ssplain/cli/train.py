@@ -54,12 +54,12 @@ def train(
     ] = None,
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, help="At most so many passes over the images (rop: in each stage)."),
+        typer.Option(min=1, help="At most this many passes over the images (rop: in each stage)."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything drawn at random.")] = 0,
     bfloat16: Annotated[
         bool,
-        typer.Option("--bfloat16", help="rop: faster on processors that know bfloat16."),
+        typer.Option("--bfloat16", help="rop: faster on processors that support bfloat16."),
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
 ) -> None:
@@ -243,7 +243,7 @@ def _own_images(
 def _prepared(out: Path, *, resume: bool) -> Iterator[Path]:
     """Make the folder and give its checkpoint's path, refusing to write over another run.
 
-    If it comes to nothing, such as for a mistyped --data, the folders that were made go again.
+    If it comes to nothing, such as for a mistyped --data, the folders that were made are removed.
     """
     checkpoint = out / "checkpoint.safetensors"
     if (out / "card.json").exists():

@@ -37,7 +37,9 @@ EngineKind = Annotated[
 ]
 Report = Annotated[
     Path | None,
-    typer.Option(help="Write one HTML file of the results, to look at and pass on; no network."),
+    typer.Option(
+        help="Write one HTML file of the results, to look at and pass on; it needs no network."
+    ),
 ]
 Workers = Annotated[int, typer.Option(min=1, help="Local processes.")]
 Scheduler = Annotated[
@@ -58,7 +60,7 @@ SHOWN = 20  # images of which a table is shown
 
 
 class Interrupt:
-    """Ctrl-C once ends after the running batch, twice at once; SIGTERM is as Ctrl-C."""
+    """Ctrl-C ends after the running batch, a second one at once; SIGTERM does the same."""
 
     def __init__(self) -> None:
         self.signal = 0
@@ -74,7 +76,7 @@ class Interrupt:
             os._exit(128 + number)  # workers end with us, and the index holds only whole records
         self.signal = number
         sys.stderr.write(
-            "\nssplain: stopping after what runs now; once more stops at once. Nothing is lost.\n"
+            "\nssplain: stopping after what runs now; again to stop at once. Nothing is lost.\n"
         )
 
     @contextmanager

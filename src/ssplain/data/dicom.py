@@ -19,7 +19,7 @@ def read_dicom(path: str | Path, page: int | None = None) -> torch.Tensor:
 
     Args:
         path: The file.
-        page: Which image of a file that holds several, from 0; such a file is refused without.
+        page: Which image of a file that holds several, from 0; without it, such a file is refused.
 
     Returns:
         The image (C, H, W) in [0, 1] with C = 1 or 3, as 32-bit floats.

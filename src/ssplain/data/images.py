@@ -1,4 +1,4 @@
-"""Reading image files, with every way in which a file can be bad told in one sentence."""
+"""Reading image files; every way in which a file can be bad is told in one sentence."""
 
 import struct
 import zlib

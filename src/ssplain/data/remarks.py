@@ -17,7 +17,7 @@ _TWELVE_BITS = 4095.5 / 65535
 
 
 def haze(image: torch.Tensor) -> float:
-    """Return the share of all but black pixels among those that are not black.
+    """Return the share of nearly black pixels among those that are not black.
 
     Strokes on black have few of them; what JPEG leaves around strokes is nothing else. An image
     that is not mostly black has no haze, however dark some of it is.

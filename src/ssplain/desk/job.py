@@ -24,8 +24,8 @@ from ssplain.models.card import find_card
 from ssplain.pages.reading import ARRAYS as READING
 
 MOST = 5000  # images of a job that the worklist shows; those that failed come first
-FRESH = 3.0  # seconds for which what the index said is good
-# a model that is loaded with more than its name cannot be asked by the room
+FRESH = 3.0  # seconds before the index is read again
+# a model that needs more than its name to load cannot be asked by the room
 _OWN_DOOR = ("architecture", "mean", "std", "output")
 
 
@@ -169,7 +169,7 @@ class Job:
         if entry.status == "failed":
             raise SSplainError(f"{entry.title} was refused. {entry.error}")
         if entry.status != "done":
-            raise SSplainError(f"{entry.title} has no result yet; the job has still to come to it.")
+            raise SSplainError(f"{entry.title} has no result yet; the job has not reached it.")
         home = self._home(entry)
         try:
             made = (self._eye if self.kind == "read" else self._image)(entry, home)

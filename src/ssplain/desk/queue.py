@@ -23,7 +23,7 @@ class Stopped(Exception):  # noqa: N818 - not a fault: somebody pressed the butt
 
 @dataclass(eq=False)
 class Task:
-    """One piece of work and how far it is.
+    """One piece of work, and how far along it is.
 
     Attributes:
         work: does it; told how to report.
@@ -47,7 +47,7 @@ class Task:
     halt: Event = field(default_factory=Event)
 
     def tell(self, stage: str, done: float) -> None:
-        """Say what is being done and how much of everything is behind; stops if asked to.
+        """Say what is being done and what share of all is done; stops if asked to.
 
         Raises:
             Stopped: if somebody pressed the button.
@@ -58,7 +58,7 @@ class Task:
 
 
 class Queue:
-    """A worker thread with a bounded line of tasks before it.
+    """A worker thread with a bounded queue of tasks.
 
     Args:
         longest: how many may wait altogether.

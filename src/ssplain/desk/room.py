@@ -91,7 +91,7 @@ class Room:
         return cls(library, sources, work, Grades(grades), queue, sessions, photographs)
 
     def look_at(self, session: Session, image: str, model: str = "") -> Looked:
-        """Return an image as far as it is known, without long work."""
+        """Return what is known of an image, without long work."""
         picture = self.sources.picture(image, session)
         source = model or suggested(picture, self.library.sources)
         if picture.subject is not None and source == picture.model:
@@ -127,7 +127,7 @@ class Room:
         return self.library.predict(looked.model, looked.subject.taken)
 
     def classes(self, looked: Looked, count: int) -> list[str]:
-        """Return the names of the classes that an image can be of."""
+        """Return the names of the classes that an image can belong to."""
         if looked.subject is looked.picture.subject and self.sources.job is not None:
             return self.sources.job.names(count)
         return self.library.about(looked.model)["classes"] or [str(i) for i in range(count)]

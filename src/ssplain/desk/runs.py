@@ -25,7 +25,7 @@ from ssplain.progress import Progress
 
 RESULT, IMAGE = "result.json", "image.npz"
 MOST_EXPLAINERS = 6
-MOST_KEPT = 100  # results of one session; the oldest make place
+MOST_KEPT = 100  # results of one session; the oldest make room
 
 
 @dataclass(frozen=True, eq=False)

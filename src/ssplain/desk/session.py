@@ -1,4 +1,4 @@
-"""One browser, one session, one folder: nobody sees another's images, and nothing outlives the end.
+"""One browser, one session, one folder: nobody sees another's images, and nothing stays at the end.
 
 A session is a cookie that cannot be guessed. Its folder is made when something is first kept in it
 and deleted when the room closes, when the session has not been used for half a day, or when
@@ -62,7 +62,7 @@ class Sessions:
     """All sessions of a room.
 
     Args:
-        most: how many there can be; the longest unused makes place.
+        most: how many there can be; the one unused longest makes room.
         rest: seconds after which an unused one is deleted.
         clock: tells the time.
 

@@ -98,7 +98,7 @@ class Worklist:
     def row(self, image: str) -> Row:
         """Return the row of an image, made at once if need be.
 
-        A photograph that is still to be read stays so, but its row tells what grades know it by.
+        A photograph that is still to be read stays so, but its row has the key of its grades.
         """
         source, _, at = image.partition("/")
         if not (at.isascii() and at.isdecimal() and len(at) < 9):

@@ -22,7 +22,7 @@ _SNAPSHOT = 60.0  # seconds between copies of an index that is kept elsewhere
 
 
 class State(NamedTuple):
-    """How far a job is."""
+    """How far along a job is."""
 
     done: int
     failed: int

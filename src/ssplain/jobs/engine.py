@@ -1,6 +1,6 @@
 """Where the work is done: in this process, in local processes, or on a Dask cluster.
 
-Each engine is a `concurrent.futures.Executor`. What an engine adds is told by its errors: a worker
+Each engine is a `concurrent.futures.Executor`. An engine tells of trouble by its errors: a worker
 that died (`WorkerLost`, the images go elsewhere) and an engine that is gone (`EngineLost`, the job
 stops and can be taken up again).
 """

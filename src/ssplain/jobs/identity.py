@@ -13,7 +13,7 @@ from ssplain.jobs.worker import code_of
 
 
 def identity(task: Task) -> dict[str, Any]:
-    """Return all that results of a job depend on beside the images."""
+    """Return all that the results of a job depend on besides the images."""
     plain = {"task": describe(task)["task"], "code": code_of(task), **task.about()}
     return dict(json.loads(json.dumps(plain)))  # as the index will give it back
 

@@ -130,7 +130,7 @@ def _require_apart(inputs: Sequence[str | Path], root: str) -> None:
 
 
 def preflight(task: Task, place: Place, first: Iterator[Entry]) -> None:
-    """Complain, before anything is written, about what no image of the job could get over.
+    """Complain, before anything is written, about what would fail for every image of the job.
 
     The first images are read and shown to the task; one that is good is enough.
     """
@@ -141,7 +141,7 @@ def preflight(task: Task, place: Place, first: Iterator[Entry]) -> None:
         try:
             value = worker.read(item)
         except SSplainError:
-            continue  # a bad image is told of by the job
+            continue  # the job reports bad images
         try:
             if not place.is_url:
                 source = Source(entry.given, entry.path, hash_file(entry.path))

@@ -18,7 +18,7 @@ from ssplain.jobs.task import Item, Task
 from ssplain.names import Folders, Source, safe_name
 
 PART = 1000  # results in one folder
-SMALL = 900  # jobs of up to so many images need no parts
+SMALL = 900  # jobs of up to this many images need no parts
 _TOGETHER = 64  # images that are looked at in one transaction
 _AHEAD = 8  # such groups that are read ahead
 _HELD = 20_000  # images that wait for others of their shape

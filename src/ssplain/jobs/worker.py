@@ -23,7 +23,7 @@ from ssplain.version import __version__
 
 T = TypeVar("T")
 
-OVERLAP = 32  # from so many images on, a batch is computed in two pieces, so that files overlap
+OVERLAP = 32  # from this many images on, a batch is computed in two pieces, so that files overlap
 _computing = threading.Lock()  # a model is frozen while it is asked: one batch at a time
 
 

@@ -20,8 +20,8 @@ TITLE = "SSplain: the paper's figures and claims, measured again"
 WHAT = (
     "This page repeats the figures and tables of the paper (Sunger et al., SSplain: Sparse and "
     "Smooth Explainer for Retinopathy of Prematurity Classification, WACV 2026) with the ssplain "
-    "library, and holds what the paper says against the numbers. How each number was made, with "
-    "settings, versions and fingerprints of model and images, stands with it."
+    "library, and compares what the paper says with the numbers. How each number was made, with "
+    "settings, versions and fingerprints of model and images, is said beside it."
 )
 NOT = (
     "It is not for diagnosis: the maps show what a model's decision rests on, not whether an eye "
