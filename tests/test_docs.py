@@ -103,7 +103,7 @@ def test_the_readmes_table_is_that_of_the_results() -> None:
     """No claim that is not in docs/results."""
     found = {}
     for dataset in ("mnist", "fmnist"):
-        path = TOP / "docs" / "results" / dataset / "measures-support.csv"
+        path = TOP / "docs" / "results" / f"ranking-{dataset}" / "measures-support.csv"
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
                 found[dataset, row["explainer"], row["measure"]] = f"{float(row['value']):.3f}"

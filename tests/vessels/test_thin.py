@@ -129,18 +129,21 @@ def jpeg(image: NDArray[np.uint8], quality: int) -> Plane:
         return np.asarray(opened.convert("L")) / 255
 
 
-def masks(phantoms: SimpleNamespace) -> Sequence[NDArray[np.uint8]]:
+@pytest.fixture(scope="module")
+def traced(phantoms: SimpleNamespace) -> Sequence[tuple[NDArray[np.uint8], VesselTree]]:
+    """Masks as bytes, each with its tree."""
     wide = [phantoms.fork(20), phantoms.ring(50, 2.5), phantoms.crooked() > 0]
     thin = [near(np.concatenate(bush(seed)), 1 + seed) for seed in range(3)]
-    return [(255 * mask).astype(np.uint8) for mask in (*wide, *thin)]
+    drawn = [(255 * mask).astype(np.uint8) for mask in (*wide, *thin)]
+    return [(mask, trace(mask)) for mask in drawn]
 
 
 @pytest.mark.parametrize("quality", [95, 75, 50])
 def test_masks_saved_as_jpeg_have_the_same_branches(
-    phantoms: SimpleNamespace, quality: int
+    traced: Sequence[tuple[NDArray[np.uint8], VesselTree]], quality: int
 ) -> None:
-    for mask in masks(phantoms):
-        plain, rippled = trace(mask), trace(jpeg(mask, quality))
+    for mask, plain in traced:
+        rippled = trace(jpeg(mask, quality))
         assert plain.threshold == 0 < rippled.threshold
         assert len(rippled.branches) == pytest.approx(len(plain.branches), rel=0.1)
         assert mean_calibre(rippled) == pytest.approx(mean_calibre(plain), rel=0.1)
