@@ -25,7 +25,7 @@ def bench(
     ] = None,
 ) -> None:
     """Measure speed and memory; ratios are taken within one run, so they travel."""
-    from ssplain.cli.progress import bar
+    from ssplain.terminal.progress import bar
 
     if suite not in SUITES:
         raise SSplainError(f"There is no benchmark {suite!r}; choose one of: {', '.join(SUITES)}.")

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssplain.cli.inputs import (
+from ssplain.errors import SSplainError
+from ssplain.files import OwnFiles, require_writable
+from ssplain.names import Source
+from ssplain.terminal.inputs import (
     Anyway,
     Architecture,
     AtLeast,
@@ -30,9 +33,6 @@ from ssplain.cli.inputs import (
     open_model,
     read_or_refuse,
 )
-from ssplain.errors import SSplainError
-from ssplain.files import OwnFiles, require_writable
-from ssplain.names import Source
 from ssplain.version import __version__
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def compare(
     stable: Stable = False,
 ) -> None:
     """Compare explainers on image files: one picture, all maps, and a table of times."""
-    from ssplain.cli.progress import bar
     from ssplain.explain import PRESETS
     from ssplain.explain.compare import compare as run
     from ssplain.explain.registry import method
+    from ssplain.terminal.progress import bar
 
     require_writable(out)
     OwnFiles(out).require_free(WRITTEN)
@@ -174,7 +174,7 @@ def _inside(card: "ModelCard | None") -> "Callable[[Tensor], object] | None":
 
 def _table(compared: "Sequence[Compared]", count: int) -> None:
     """Print how long each explainer took."""
-    from ssplain.cli.show import print_table, results_table
+    from ssplain.terminal.show import print_table, results_table
 
     ours = next((c.seconds for c in compared if c.method.family == "ssplain" and c.seconds), None)
     words, numbers = ("explainer", "family", "reference"), ("ms per image", "times SSplain's")

@@ -63,11 +63,11 @@ def demo(
 def _explain(part: Part, folder: Path) -> "Section":
     """Explain the images of one data set, say what came out, and leave some as files to try."""
     from ssplain import report
-    from ssplain.cli.progress import bar
     from ssplain.data import bundled, bundled_truth
     from ssplain.explain import SSplain, make, preset
     from ssplain.metrics import kept_and_removed
     from ssplain.models import card, fold_batch_norm, load
+    from ssplain.terminal.progress import bar
 
     model = fold_batch_norm(load(part.model))
     images, labels = (values[: part.images] for values in bundled(part.dataset))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssplain.cli.inputs import (
+from ssplain.errors import SSplainError
+from ssplain.terminal.inputs import (
     Architecture,
     AtLeast,
     BatchSize,
@@ -22,7 +23,6 @@ from ssplain.cli.inputs import (
     head_of,
     open_model,
 )
-from ssplain.errors import SSplainError
 
 if TYPE_CHECKING:
     from ssplain.metrics import Evaluation
@@ -98,8 +98,6 @@ def evaluate(
     from dataclasses import replace
     from functools import partial
 
-    from ssplain.cli.progress import bar
-    from ssplain.cli.scene import scene_of
     from ssplain.explain.registry import method
     from ssplain.files import write_whole
     from ssplain.metrics.curves import BASELINES
@@ -110,6 +108,8 @@ def evaluate(
     from ssplain.run.evaluations import evaluate_once
     from ssplain.run.maps import explain_once
     from ssplain.run.store import Store
+    from ssplain.terminal.progress import bar
+    from ssplain.terminal.scene import scene_of
 
     for option, value, known in (
         ("axis", axis, AXES),

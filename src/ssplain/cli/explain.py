@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssplain.cli.inputs import (
+from ssplain.terminal.inputs import (
     Anyway,
     Architecture,
     AtLeast,
@@ -25,7 +25,7 @@ from ssplain.cli.inputs import (
     number_or_text,
     number_or_word,
 )
-from ssplain.cli.work import (
+from ssplain.terminal.work import (
     EngineKind,
     IndexFile,
     Inputs,
@@ -166,7 +166,7 @@ def explain(
 
 def _show(index: "Index", task: "Explaining") -> None:
     """Print a table of few images, and what was done to them."""
-    from ssplain.cli.show import table
+    from ssplain.terminal.show import table
 
     card = task.card
     rows = list(index.rows("status = 'done'"))
@@ -187,8 +187,8 @@ def _show(index: "Index", task: "Explaining") -> None:
 
 def _warn_of_turning(rows: "list[Row]", task: "Explaining") -> None:
     """Say which maps turn on rounding, and what can be done about it."""
-    from ssplain.cli.show import STEADY
     from ssplain.explain.stability import STEADY as ENOUGH
+    from ssplain.terminal.show import STEADY
 
     known = [json.loads(row["measures"]).get(STEADY) for row in rows]
     shares = [share for share in known if share is not None]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssplain.cli.work import EngineKind, IndexFile, Patience, Scheduler, Workers, work_through
 from ssplain.errors import SSplainError
+from ssplain.terminal.work import EngineKind, IndexFile, Patience, Scheduler, Workers, work_through
 
 if TYPE_CHECKING:
     from ssplain.jobs.index import Index

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssplain.cli.work import Inputs, JobFolder, Report, Workers, check_report, work_through
+from ssplain.terminal.work import Inputs, JobFolder, Report, Workers, check_report, work_through
 
 if TYPE_CHECKING:
     from ssplain.jobs.index import Index

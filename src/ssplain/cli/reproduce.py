@@ -24,10 +24,10 @@ def reproduce(
     ledger.json and ledger.csv say of each claim whether it holds.
     """
     from ssplain.claims import tally, update_ledger
-    from ssplain.cli.progress import bar
     from ssplain.report.record import read_ledger
     from ssplain.study.reproduce import named
     from ssplain.study.reproduce import reproduce as run
+    from ssplain.terminal.progress import bar
 
     for study in named(name):
         with bar(study) as progress:

@@ -97,10 +97,10 @@ def train(
 def _train_lenet(
     dataset: str, data: Path | None, out: Path, *, epochs: int, seed: int, resume: bool
 ) -> None:
-    from ssplain.cli.progress import bar
     from ssplain.data import CLASSES, load
     from ssplain.models import LeNet5, ModelCard, save
     from ssplain.models.domain import Domain
+    from ssplain.terminal.progress import bar
     from ssplain.train.draws import hold_out
     from ssplain.train.loop import Settings, predict
     from ssplain.train.loop import train as fit
@@ -157,10 +157,10 @@ def _train_rop(
 ) -> None:
     import dataclasses
 
-    from ssplain.cli.progress import bar
     from ssplain.models import GoogLeNet, load
     from ssplain.models.card import CARD
     from ssplain.report import roc_figure, write_figure
+    from ssplain.terminal.progress import bar
     from ssplain.train.make_rop import make_rop
     from ssplain.train.rop import CLASSES, FURTHER, STAGES
 

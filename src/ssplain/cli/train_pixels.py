@@ -27,8 +27,8 @@ def train_pixels(
 ) -> None:
     """Train the vessel or the disc network, judge it on what was left out, and write it."""
     from ssplain.bench.fundus import disc_cases, vessel_cases
-    from ssplain.cli.progress import bar
     from ssplain.models import ModelCard, save
+    from ssplain.terminal.progress import bar
     from ssplain.train.disc import DISC_PLAN, train_disc
     from ssplain.train.vessels import PLAN, train_vessels
 

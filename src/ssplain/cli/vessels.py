@@ -62,10 +62,10 @@ def vessels(
     """Trace vessels and show their width and curvature; colours mean the same on all pictures."""
     import numpy as np
 
-    from ssplain.cli.inputs import end
-    from ssplain.cli.progress import bar
     from ssplain.files import require_writable
     from ssplain.report import vessels as pictures
+    from ssplain.terminal.inputs import end
+    from ssplain.terminal.progress import bar
     from ssplain.vessels import trace
 
     truth = truth or []

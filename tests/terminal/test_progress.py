@@ -28,7 +28,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
 
         yield tell
 
-    monkeypatch.setattr("ssplain.cli.progress.bar", listen)
+    monkeypatch.setattr("ssplain.terminal.progress.bar", listen)
     return calls
 
 

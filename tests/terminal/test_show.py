@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from ssplain.cli.show import results_table
+from ssplain.terminal.show import results_table
 
 NAMES = ("patients/0001/left-eye-of-the-second-visit", "患者一/左眼的照片/第二次检查的结果")
 NUMBERS = ("0.987", "25.0%", "0.654", "0.321")

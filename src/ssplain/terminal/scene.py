@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ssplain.cli.inputs import card_of, read_or_refuse
 from ssplain.errors import SSplainError
+from ssplain.terminal.inputs import card_of, read_or_refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,8 +31,8 @@ def scene_of(
     Args:
         data: a registered data set, a folder with a folder per class, or a CSV file.
         model: anything that `ssplain.models.load` takes; the data set's own if None.
-        opened: loads a model and says how it is called, such as `ssplain.cli.inputs.open_model`.
-        count: at most so many images; of files, as many of each class as there are.
+        opened: loads a model and says how it is called; see `ssplain.terminal.inputs.open_model`.
+        count: at most this many images; of files, as many of each class as there are.
         preset: whose settings explainers take; the data set's or the model's if None.
         truth: for a folder: another one with pictures of the diseased pixels.
         vessels: whether the images show vessels on black, which can be traced.
