@@ -104,3 +104,50 @@ def test_idle_work_waits_for_the_tasks() -> None:
     line.join(task, 30)
     assert task.state == "done"
     line.close()
+
+
+def test_what_is_left_for_later_gives_way_and_is_begun_anew() -> None:
+    line, begun, gate = Queue(), Event(), Event()
+    order: list[str] = []
+
+    def check(task: Task) -> None:
+        order.append("check")
+        begun.set()
+        gate.wait(30)
+        task.tell("checking", 0.9)
+        order.append("checked")
+
+    def first(_: Task) -> Callable[[Task], None]:
+        order.append("map")
+        return check
+
+    one = line.submit(first, "a")
+    assert begun.wait(30)
+    two = line.submit(lambda _: order.append("another's map"), "b")
+    assert (line.position(two), line.position(one)) == (0, 0)
+    gate.set()
+    line.join(one, 30)
+    assert order == ["map", "check", "another's map", "check", "checked"]
+    assert (one.state, two.state, one.done) == ("done", "done", 1.0)
+    line.close()
+
+
+def test_what_is_left_for_later_can_be_stopped_while_it_waits() -> None:
+    line, begun, gate = Queue(), Event(), Event()
+
+    def other(_: Task) -> None:
+        begun.set()
+        gate.wait(30)
+
+    def first(_: Task) -> Callable[[Task], None]:
+        line.submit(other, "b")
+        return lambda task: task.tell("never", 1.0)
+
+    one = line.submit(first, "a")
+    assert begun.wait(30)
+    assert (one.state, line.position(one)) == ("waiting", 1)
+    line.stop(one)
+    gate.set()
+    line.join(one, 30)
+    assert (one.state, one.stage) == ("stopped", "")
+    line.close()

@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 
 from ssplain.data import bundled
+from ssplain.desk import Room
 from ssplain.desk.grades import Grade, Grades
 from ssplain.desk.library import Library
 from ssplain.desk.sources import Sources
@@ -133,3 +134,14 @@ def test_what_is_known_is_beside_what_the_model_says() -> None:
 def test_no_other_name_leads_anywhere(image: str) -> None:
     with pytest.raises(SSplainError):
         Worklist(Library(["lenet5-mnist"]), Sources()).row(image)
+
+
+def test_it_rests_while_people_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = Room.furnish(["lenet5-mnist"], grades=tmp_path / "grades.sqlite")
+    room.queue.close()  # so that nobody else goes on with the list
+    room.worklist.rows("mnist")
+    room.attend()
+    assert not room.worklist.step()
+    monkeypatch.setattr("ssplain.desk.room.MOMENT", 0.0)
+    assert room.worklist.step()
+    room.close()

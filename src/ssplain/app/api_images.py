@@ -54,13 +54,14 @@ def session_of(request: Request) -> Session:
 
 def place_in(request: Request) -> Iterator[None]:
     """Limit how many quick questions are answered at the same time."""
-    places = room_of(request).places
-    if not places.acquire(timeout=20):
+    room = room_of(request)
+    room.attend()
+    if not room.places.acquire(timeout=20):
         raise HTTPException(429, "The room is busy; try again in a moment.")
     try:
         yield
     finally:
-        places.release()
+        room.places.release()
 
 
 Here = Annotated[Room, Depends(room_of)]

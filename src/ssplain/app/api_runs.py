@@ -13,7 +13,7 @@ from ssplain.app import reports, tables
 from ssplain.app.api_images import Here, Mine, quick
 from ssplain.desk import runs
 from ssplain.desk.library import checked
-from ssplain.desk.queue import Task
+from ssplain.desk.queue import Task, Work
 from ssplain.explain import method
 
 router = APIRouter(prefix="/api/runs")
@@ -52,10 +52,10 @@ def start(room: Here, session: Mine, wanted: Wanted) -> dict[str, str]:
     home = session.home("results")
     runs.make_place(home)
 
-    def work(task: Task) -> None:
+    def work(task: Task) -> Work | None:
         # the image is brought when its turn comes: those that wait hold no memory
         look = partial(room.bring, session, wanted.image, source)
-        runs.run(room.library, order, look, home / task.id, task)
+        return runs.run(room.library, order, look, home / task.id, task)
 
     task = room.queue.submit(work, session.id)
     task.about = {"image": wanted.image, "model": source, "wanted": wanted.model_dump()}

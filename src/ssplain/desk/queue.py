@@ -1,7 +1,8 @@
 """One heavy job at a time, in a thread of its own: it goes on when the browser is closed.
 
-The queue is bounded, every task knows its place in it, tells its progress and can be stopped. When
-nothing waits, the worker does a piece of idle work, such as the next image of a folder.
+The queue is bounded, every task knows its place in it, tells its progress and can be stopped. What
+a task leaves for later gives way to new tasks: nobody waits for a map while another is checked.
+When nothing waits, the worker does a piece of idle work, such as the next image of a folder.
 """
 
 import logging
@@ -21,12 +22,16 @@ class Stopped(Exception):  # noqa: N818 - not a fault: somebody pressed the butt
     """The task was stopped while it worked."""
 
 
+class GivenWay(Exception):  # noqa: N818 - not a fault either
+    """Somebody is waiting for the worker; this part of the task is begun anew later."""
+
+
 @dataclass(eq=False)
 class Task:
     """One piece of work, and how far along it is.
 
     Attributes:
-        work: does it; told how to report.
+        work: does it; told how to report. What it returns is left for when nobody waits.
         owner: whose it is.
         id: an address that cannot be guessed.
         state: waiting, running, done, stopped or failed.
@@ -34,9 +39,12 @@ class Task:
         done: the share that is done, 0 to 1.
         message: why it failed.
         about: what it is, for the page.
+        halt: set when somebody wants it to stop.
+        later: whether only that is left which gives way to others.
+        crowded: whether there are others.
     """
 
-    work: Callable[["Task"], None]
+    work: "Work"
     owner: str
     id: str = field(default_factory=lambda: secrets.token_hex(16))
     state: State = "waiting"
@@ -45,16 +53,24 @@ class Task:
     message: str = ""
     about: dict[str, Any] = field(default_factory=dict)
     halt: Event = field(default_factory=Event)
+    later: bool = False
+    crowded: Callable[[], bool] = lambda: False
 
     def tell(self, stage: str, done: float) -> None:
         """Say what is being done and what share of all is done; stops if asked to.
 
         Raises:
             Stopped: if somebody pressed the button.
+            GivenWay: if this can be done later, and others wait.
         """
         if self.halt.is_set():
             raise Stopped
+        if self.later and self.crowded():
+            raise GivenWay
         self.stage, self.done = stage, min(1.0, max(0.0, done))
+
+
+Work = Callable[[Task], "Work | None"]
 
 
 class Queue:
@@ -84,7 +100,7 @@ class Queue:
         self._thread = Thread(target=self._work, name="ssplain-worker", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Callable[[Task], None], owner: str) -> Task:
+    def submit(self, work: Work, owner: str) -> Task:
         """Put a task at the end of the line.
 
         Raises:
@@ -97,7 +113,7 @@ class Queue:
                     f"{mine} of your images are waiting already and {len(self._line)} in all; wait "
                     "for one to finish, or stop one."
                 )
-            task = Task(work, owner)
+            task = Task(work, owner, crowded=self._crowded)
             self._line.append(task)
             self._change.notify_all()
         return task
@@ -107,7 +123,8 @@ class Queue:
         with self._change:
             if task not in self._line:
                 return 0
-            return self._line.index(task) + (self._running is not None)
+            before = self._running is not None and (task.later or not self._running.later)
+            return sorted(self._line, key=_later).index(task) + before
 
     def waiting(self) -> bool:
         """Whether somebody waits for the worker."""
@@ -142,13 +159,18 @@ class Queue:
             self._change.notify_all()
         self._thread.join(timeout=30)
 
+    def _crowded(self) -> bool:
+        with self._change:
+            return any(not task.later for task in self._line)
+
     def _under_way(self) -> list[Task]:
         return self._line + ([self._running] if self._running else [])
 
     def _next(self) -> Task | None:
         with self._change:
             if self._line and not self._closed:
-                self._running = self._line.pop(0)
+                self._running = min(self._line, key=_later)
+                self._line.remove(self._running)
                 self._running.state = "running"
                 return self._running
             return None
@@ -172,9 +194,12 @@ class Queue:
 
     def _run(self, task: Task) -> None:
         state: State = "failed"
+        left: Work | None = None
         try:
-            task.work(task)
-            state, task.done = "done", 1.0
+            left = task.work(task)
+            state = "done"
+        except GivenWay:
+            left, state = task.work, "stopped"
         except Stopped:
             state = "stopped"
         except SSplainError as error:
@@ -183,12 +208,22 @@ class Queue:
             # the browser gets a sentence, the log gets the rest; the worker must go on
             LOG.exception("Task %s failed", task.id)
             task.message = "Something went wrong in the program; its log says more."
-        finally:
-            task.work = _nothing  # lets go of the image
-            with self._change:
-                task.state, self._running = state, None
-                self._change.notify_all()
+        with self._change:
+            self._running = None
+            if left is None or self._closed:
+                task.work = _nothing  # lets go of the image
+                task.state, task.done = state, 1.0 if state == "done" else task.done
+            else:
+                task.work, task.later = left, True
+                task.state = "waiting" if self._line else "running"
+                self._line.append(task)
+            self._change.notify_all()
 
 
 def _nothing(task: Task) -> None:
     """What is left of a task that has ended."""
+
+
+def _later(task: Task) -> bool:
+    """What comes first in the line: sorting by it keeps the order of those that are alike."""
+    return task.later

@@ -1,5 +1,7 @@
 """What a room holds: models, images, users, one worker, a worklist and the readers' grades."""
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +20,7 @@ from ssplain.desk.worklist import Worklist
 from ssplain.models.card import BUNDLED
 from ssplain.progress import Progress
 
+MOMENT = 1.0  # seconds after a question in which the worklist does not go on
 GRADES = Path("ssplain-grades.sqlite")  # in the folder where the room was started
 
 
@@ -63,6 +66,7 @@ class Room:
     photographs: Photographs
     tracer: Tracer = field(default_factory=Tracer)
     places: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(8))
+    _asked: float = field(default=-math.inf, init=False)
 
     @classmethod
     def furnish(
@@ -88,7 +92,17 @@ class Room:
         work = Worklist(library, sources, photographs)
         queue = Queue(idle=work.step)
         work.busy = queue.waiting
-        return cls(library, sources, work, Grades(grades), queue, sessions, photographs)
+        room = cls(library, sources, work, Grades(grades), queue, sessions, photographs)
+        work.attended = room.attended
+        return room
+
+    def attend(self) -> None:
+        """Somebody wants an answer at once: what is not urgent holds back for a moment."""
+        self._asked = time.monotonic()
+
+    def attended(self) -> bool:
+        """Whether somebody wanted an answer a moment ago."""
+        return time.monotonic() - self._asked < MOMENT
 
     def look_at(self, session: Session, image: str, model: str = "") -> Looked:
         """Return what is known of an image, without long work."""

@@ -8,15 +8,17 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ssplain.desk.checks import check
 from ssplain.desk.library import Library, Map, Prediction
-from ssplain.desk.queue import Task
+from ssplain.desk.queue import Task, Work
 from ssplain.desk.subject import Subject, layer, load_arrays
 from ssplain.errors import SSplainError
 from ssplain.explain import method
@@ -57,8 +59,8 @@ def run(
     look: Callable[[Progress], tuple[Subject, Mapping[str, Map]]],
     folder: Path,
     task: Task,
-) -> None:
-    """Make the maps, then check them, writing each into the folder as it is done.
+) -> Work | None:
+    """Make the maps, writing each into the folder as it is done, and return how to check them.
 
     Args:
         library: of the room.
@@ -125,8 +127,29 @@ def run(
         }
         known["maps"].append(entry)
         _write(folder, known)
+    if not found:
+        return None
+    return partial(
+        _check, library=library, order=order, folder=folder, found=found, known=known, image=image
+    )
+
+
+def _check(
+    task: Task,
+    *,
+    library: Library,
+    order: Order,
+    folder: Path,
+    found: Sequence[Map],
+    known: dict[str, Any],
+    image: Tensor,
+) -> None:
+    """Check the maps of a run that are not checked yet, writing what comes out as it is known."""
+    steps, target = 1 + 2 * len(order.explainers), known["target"]
     for one in found:
         at = list(order.explainers).index(one.name)
+        if "checks" in known["maps"][at]:
+            continue
         telling = _Telling(
             task, f"Checking {method(one.name).title}", 1 + len(order.explainers) + at, steps
         )

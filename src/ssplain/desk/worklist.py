@@ -76,6 +76,7 @@ class Worklist:
     ) -> None:
         self.library, self.sources, self.photographs = library, sources, photographs
         self.busy: Callable[[], bool] = lambda: False  # whether somebody waits for the worker
+        self.attended: Callable[[], bool] = lambda: False  # whether somebody asks meanwhile
         self._rows: dict[str, list[Row]] = {}
         self._lock = Lock()
 
@@ -112,7 +113,9 @@ class Worklist:
         return rows[index] if rows[index].state != "waiting" else self._make(source, index)
 
     def step(self) -> bool:
-        """Make the next row; return whether there was one to make."""
+        """Make the next row; return whether one was made: not while people ask the models."""
+        if self.attended():
+            return False
         with self._lock:
             waiting = (
                 (source, i)
