@@ -31,7 +31,7 @@ def test_benchmark_prints_a_json_line_per_case(
 ) -> None:
     monkeypatch.setattr("ssplain.bench.core.cases", lambda: iter([{"a": 1}, {"b": 2.5}]))
     done = CliRunner().invoke(app, ["bench", "core"])
-    assert [json.loads(line) for line in done.output.splitlines()] == [{"a": 1}, {"b": 2.5}]
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [{"a": 1}, {"b": 2.5}]
 
 
 def test_the_number_of_images_reaches_the_benchmark_that_takes_it(
