@@ -6,7 +6,7 @@ import torch
 from ssplain.metrics import Evaluation
 from ssplain.study.declare import ALL
 from ssplain.study.kinds import Variant
-from ssplain.study.pictures import curves, dots, map_grid
+from ssplain.study.pictures import against_passes, curves, dots, map_grid
 from ssplain.study.style import lines, save_figure, style
 
 GRID = torch.linspace(0, 1, 3)
@@ -77,3 +77,11 @@ def test_a_figure_is_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
         kept.append((tmp_path / home / "c.svg").read_bytes())
     assert kept[0] == kept[1]
     assert b"<svg" in kept[0]
+
+
+def test_lines_over_passes_run_from_few_to_many() -> None:
+    by_title = {f"A, {count} passes": found(count / 100) for count in (40, 10, 20)}
+    drawing = against_passes(by_title, ["insertion"], "note")
+    line = drawing.axes[0].containers[0].lines[0]
+    assert list(line.get_xdata()) == [10, 20, 40]
+    assert line.get_ydata() == sorted(line.get_ydata())

@@ -143,12 +143,14 @@ class Picture(NamedTuple):
         resized: whether its size was changed.
         hazy: whether its support is found by Otsu's threshold, since JPEG has left a haze.
         remark: a sentence for the user.
+        outside: what sets it apart from the model's training images, where it is explained anyway.
     """
 
     image: Tensor
     resized: bool
     hazy: bool
     remark: str
+    outside: list[str]
 
 
 class ExplainingWorker:
@@ -190,6 +192,7 @@ class ExplainingWorker:
         """Return the image as the model takes it."""
         image = read_any(item.path, item.page)
         bits = unused_bits(image, item.path)
+        outside: list[str] = []
         if self.card is not None:
             if len(image) != 1 and self.card.channels == 1:
                 if self.card.dataset == "rop":
@@ -199,14 +202,16 @@ class ExplainingWorker:
                     "to grey first."
                 )
             fitted = resize(image, self.card.size)
-            if not self.task.anyway:
+            if self.task.anyway:
+                outside = self.card.faults(fitted)
+            else:
                 self.card.require_inside(fitted, item.given, bits)
         else:
             fitted = image
         hazy, told = self._haze(image, item)
         find_support(as_batch(fitted), "otsu" if hazy else self.explainer.support)
         remark = "; ".join(filter(None, (told, bits)))
-        return Picture(fitted, fitted.shape != image.shape, hazy, remark)
+        return Picture(fitted, fitted.shape != image.shape, hazy, remark, outside)
 
     def _haze(self, image: Tensor, item: Item) -> tuple[bool, str]:
         """Say whether an image is seen through haze, and what to tell of it."""
@@ -275,7 +280,7 @@ class ExplainingWorker:
                 | {
                     "images": hashes[i : i + 1],
                     "shape": [1, *shape[1:]],
-                    "outside_domain": self.card.faults(inputs[i].image) if self.card else [],
+                    "outside_domain": inputs[i].outside,
                     "remarks": [inputs[i].remark] if inputs[i].remark else [],
                     **({"stability": stability[i].about()} if i in stability else {}),
                 },

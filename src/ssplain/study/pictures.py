@@ -73,11 +73,8 @@ def against_passes(found: Evaluations, measures: Sequence[str], note: str) -> Fi
     grid = drawing.subplots(1, len(measures), squeeze=False).ravel()
     for axes, measure in zip(grid, measures, strict=True):
         for name in names:
-            own = {
-                int(count): found[t].summary(measure)
-                for t, (n, count) in parts.items()
-                if n == name
-            }
+            given = sorted((int(count), t) for t, (n, count) in parts.items() if n == name)
+            own = {count: found[t].summary(measure) for count, t in given}
             values = [one.value for one in own.values()]
             low = [one.value - one.low for one in own.values()]
             high = [one.high - one.value for one in own.values()]

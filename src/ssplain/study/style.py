@@ -38,8 +38,8 @@ _METHODS = {
     "SSplain-0": _line(VERMILION, "-", 2.8),
     # where the two agree, the second shows as dashes on the first
     "SSplain-1": _line(BROWN, _DASH, 1.4)._replace(zorder=6),
-    "SSplain-ranking": _line(BLACK, "-", 2.8),
-    "SSplain-ranking by branches": _line(GREY, "-", 2.8),
+    "SSplain-ranking": _line(BLUE, "-", 2.8),
+    "SSplain-ranking by branches": _line(SKY, "-", 2.8),
     "iGOS++": _line(BROWN, _DOT, 1.8),
     "Greedy regions": _line(BLUE, _DOT, 1.8),
     "RISE": _line(ORANGE, _DOT, 1.8),
