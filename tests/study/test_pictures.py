@@ -84,4 +84,4 @@ def test_lines_over_passes_run_from_few_to_many() -> None:
     drawing = against_passes(by_title, ["insertion"], "note")
     line = drawing.axes[0].containers[0].lines[0]
     assert list(line.get_xdata()) == [10, 20, 40]
-    assert line.get_ydata() == sorted(line.get_ydata())
+    assert list(line.get_ydata()) == sorted(line.get_ydata())
