@@ -86,7 +86,7 @@ def read(
     model: str = "googlenet-rop",
     progress: Progress | None = None,
 ) -> Reading:
-    """Read an eye: vessels, disc, quadrants, grade, explanation, and how firm all that is.
+    """Read an eye: vessels, disc, quadrants, grade, explanation, and how firm all of that is.
 
     Args:
         source: a file, or an array or tensor of shape (H, W), (H, W, 3) or (3, H, W), bytes or in

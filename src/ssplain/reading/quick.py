@@ -1,6 +1,6 @@
 """The network that grades, made quick for one processor: the same function, less work.
 
-Most of a reading's time goes into the passes of its explanation, forth and back.
+Most of a reading's time goes into the passes of its explanation, forward and backward.
 """
 
 import torch

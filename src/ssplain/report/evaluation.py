@@ -30,7 +30,7 @@ SHADES = (*range(0, 20, 2), *range(1, 20, 2))  # of tab20: the dark ones first
 def evaluation_csv(found: Evaluations) -> str:
     """Return one line per explainer and measure: value, interval, and the paired difference.
 
-    The difference is to the first explainer, on the same images.
+    The difference is from the first explainer, on the same images.
 
     >>> import ssplain
     >>> model = ssplain.models.load("lenet5-mnist")

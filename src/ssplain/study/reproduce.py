@@ -40,7 +40,7 @@ def reproduce(
     Args:
         name: of the study.
         home: folder of all studies.
-        images: at most so many; None for as many as the paper has.
+        images: at most this many; None for as many as the paper has.
         seed: of all draws.
         progress: as in `ssplain.study.work.do`.
     """

@@ -89,7 +89,7 @@ GROUNDS = {
         EYES,
     ),
 }
-GIVEN_AWAY = {"rho": 0.002, "tv_weight": 0.002}  # what the largest value may cost
+GIVEN_AWAY = {"rho": 0.002, "tv_weight": 0.002}  # how much gain the largest value may cost
 COLUMNS = ("dataset", "images", "settings", *MEASURED, "gain")
 
 
