@@ -27,7 +27,7 @@ from ssplain.models.card import find_card
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
 
-QUICK = 5  # images of a job whose stability is looked at unasked
+QUICK = 5  # images of a job whose stability is measured unasked
 _SOLVER = ("budget", "norm", "tv_weight", "rho", "lr", "iterations", "start", "fill")
 
 
@@ -221,7 +221,7 @@ class ExplainingWorker:
             or (share := haze(image)) < HAZY
         ):
             return False, ""
-        found = f"{share:.0%} of its pixels that are not black are all but black"
+        found = f"{share:.0%} of its non-black pixels are nearly black"
         if is_jpeg(item.path):
             return True, f"{found}, as JPEG leaves them; its support is found by Otsu's threshold"
         return False, f"{found} and count as its support; if that is noise, give --support otsu"

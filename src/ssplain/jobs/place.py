@@ -144,7 +144,7 @@ class Place:
         except ImportError as error:
             raise SSplainError(
                 f"{self.root} needs a package ({error}); install it with "
-                "`pip install ssplain[cluster]`, and what fsspec asks for beside it."
+                "`pip install ssplain[cluster]`, and whatever else fsspec asks for."
             ) from error
         except ValueError as error:
             raise SSplainError(f"{self.root} is no place that fsspec knows ({error}).") from error
