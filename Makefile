@@ -30,7 +30,7 @@ test-slow: .venv/ready ## run the checks that take minutes each
 # and KernelSHAP's last digits are those of the pinned versions
 TOUCHED := tests/explain/test_captum.py tests/rivals/test_hooked.py tests/vessels/test_tracing.py \
   tests/vessels/test_territory.py tests/data/test_dicom.py tests/data/test_images.py tests/models/test_onnx.py \
-  tests/models/test_load.py tests/report/test_render.py tests/report/test_page.py tests/jobs/test_engine.py \
+  tests/models/test_load.py tests/report/test_render.py tests/pages/test_page.py tests/jobs/test_engine.py \
   tests/app/test_server.py tests/cli/test_app.py tests/cli/test_explain.py tests/test_package.py
 WITH := '.[app,cluster,dicom,onnx]' pytest pytest-xdist hypothesis httpx httpx2 onnx playwright axe-playwright-python
 TRY = OMP_NUM_THREADS=1 $(TMP)/bin/pytest -m "not slow" -W default -k "not kernel-shap" -n 2 --dist loadfile $(TOUCHED)

@@ -1,5 +1,7 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +32,10 @@ def test_ssplain_does_not_wait_for_captum() -> None:
     code = "import sys\nfrom ssplain import SSplain\nprint({'captum'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_the_quick_selection_for_other_versions_is_there() -> None:
+    text = (Path(__file__).parents[1] / "Makefile").read_text(encoding="utf-8")
+    chosen = re.findall(r"tests/[\w/]+\.py", text[text.index("TOUCHED :=") : text.index("WITH :=")])
+    assert len(chosen) > 10
+    assert not [path for path in chosen if not (Path(__file__).parents[1] / path).is_file()]
