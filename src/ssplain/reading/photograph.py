@@ -6,6 +6,7 @@ import torch
 from ssplain.errors import SSplainError
 from ssplain.fundus import field, find_disc, quality, segment
 from ssplain.fundus.photo import as_photo, resized
+from ssplain.fundus.ring import without_ring
 from ssplain.reading.image import Picture, Seen
 
 LARGEST = 1200  # px of a side: the networks look at 640 px of the field, more only costs time
@@ -39,16 +40,23 @@ def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> See
     warnings += [f"The photograph is {reason}." for reason in judged.reasons]
     if not (vessels > 0).any():
         raise SSplainError("No vessels were found in the photograph; there is nothing to read.")
+    disc = find_disc(photo, view=view) if disc is None else disc
+    clear = vessels if disc is None else without_ring(vessels, disc)
     return Seen(
         picture=photo,
-        vessels=vessels.astype(np.float32),
-        disc=find_disc(photo, view=view) if disc is None else disc,
+        vessels=clear.astype(np.float32),
+        disc=disc,
         centre=(view.row, view.column),
         side=view.side,
         warnings=tuple(warnings),
-        again=_segment,
+        again=_segment if clear is vessels else _segment_without_ring,
     )
 
 
 def _segment(photo: Picture) -> Picture:
     return segment(photo).astype(np.float32)
+
+
+def _segment_without_ring(photo: Picture) -> Picture:
+    found, disc = _segment(photo), find_disc(photo)
+    return found if disc is None else without_ring(found, disc)

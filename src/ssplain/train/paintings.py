@@ -16,8 +16,10 @@ from scipy.ndimage import gaussian_filter
 from ssplain.data.hvdropdb import CAMERAS, Part, eyes
 from ssplain.data.simulated import Example, Examples, gathered
 from ssplain.errors import SSplainError
+from ssplain.fundus.disc import find_disc
 from ssplain.fundus.field import field
 from ssplain.fundus.frame import Frame
+from ssplain.fundus.ring import without_ring
 from ssplain.fundus.segment import DIAMETER, segment
 from ssplain.progress import Progress
 from ssplain.simulate.anatomy import SIZE
@@ -102,8 +104,10 @@ def as_graded(painted: Painted) -> tuple[NDArray[np.float32], NDArray[np.float32
     Returns:
         (224, 224) segmented vessels in [0, 1], and the strength of disease on them.
     """
-    found = segment(painted.photo)
-    frame = Frame.of_field(field(painted.photo), SIZE)
+    view = field(painted.photo)
+    found, disc = segment(painted.photo, view=view), find_disc(painted.photo, view=view)
+    found = found if disc is None else without_ring(found, disc)
+    frame = Frame.of_field(view, SIZE)
     lit = (painted.vessels > 0).astype(np.float32)
     ill, near = (gaussian_filter(plane, _NEAR) for plane in (lit * painted.relevance, lit))
     image, ill, near = (frame.to_network(plane)[0].numpy() for plane in (found, ill, near))
