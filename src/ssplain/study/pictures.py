@@ -133,7 +133,7 @@ def _dots(axes: Axes, found: Evaluations, panel: Panel) -> None:
     axes.set_ylim(len(order) - 0.4, -0.6)
     named = WHERE.get(axis, axis)
     where = f"\n({named})" if named else ""
-    axes.set_xlabel(fill(record.says(record.words), 34) + where)
+    axes.set_xlabel(fill(record.says(record.words), 26) + where)
     axes.grid(visible=False, axis="y")
     for label in axes.get_yticklabels():
         if label.get_text() == next(iter(found)):
