@@ -189,7 +189,7 @@ def test_photographs_with_normalisation_and_fill(
     assert maps[0].settings["fill"] == "mean"
     wrong = run("explain", *shared, "--model", "photonets:bare", "--mean", "x", "--out", "c")
     assert wrong.returncode == 2
-    assert "--mean x is not a number" in wrong.stderr
+    assert "--mean x is neither a number" in wrong.stderr
 
 
 def test_what_turns_on_rounding_is_said_and_mended(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_labels_and_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dig
     for wrong, says in (
         (["--label", 5], "no label 5"),
         (["--label", -1], "labels count from 0"),
-        (["--at-least", "much"], "--at-least much is not a number"),
+        (["--at-least", "much"], "--at-least much is neither a number"),
     ):
         done = run("explain", *shared, *wrong, "--out", tmp_path / "wrong")
         assert done.returncode == 2
