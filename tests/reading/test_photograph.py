@@ -1,0 +1,27 @@
+"""What is seen of a photograph before it is graded."""
+
+import numpy as np
+import pytest
+import torch
+
+from ssplain.reading import photograph
+from tests.fundus.eyes import DISC, blank_eye
+
+
+@pytest.mark.parametrize("ringed", [True, False])
+def test_the_edge_of_the_disc_is_not_seen_as_a_vessel(
+    monkeypatch: pytest.MonkeyPatch, ringed: bool
+) -> None:
+    row, column = np.mgrid[:480, :640]
+    away = np.hypot(row - DISC[0], column - DISC[1])
+    found = ((np.abs(row - DISC[0]) <= 2) & (column > DISC[1])).astype(np.float32)
+    edge = np.abs(away - DISC[2]) < 2
+    if ringed:
+        found[edge] = 1
+    monkeypatch.setattr(photograph, "segment", lambda *_, **__: found.copy())
+    image = torch.from_numpy(blank_eye().transpose(2, 0, 1))
+    seen = photograph.look_at(image, DISC)
+    assert (seen.vessels[edge & (np.abs(row - DISC[0]) > 8)] == 0).all()
+    assert (seen.vessels[(np.abs(row - DISC[0]) <= 2) & (column > 240)] > 0).all()
+    # nor in the changed pictures of its stability
+    assert (seen.again(seen.picture)[edge & (np.abs(row - DISC[0]) > 8)] == 0).mean() > 0.9
