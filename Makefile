@@ -27,7 +27,7 @@ test-slow: .venv/ready ## run the checks that take minutes each
 	$(BIN)/pytest -m slow
 
 # a few minutes over every dependency that users have; warnings of other versions are no faults of ours,
-# and KernelSHAP's last digits are those of the pinned versions
+# and KernelSHAP is left out since it fails at the lowest: see CONTRIBUTING.md
 TOUCHED := tests/explain/test_captum.py tests/rivals/test_hooked.py tests/vessels/test_tracing.py \
   tests/vessels/test_territory.py tests/data/test_dicom.py tests/data/test_images.py tests/models/test_onnx.py \
   tests/models/test_load.py tests/report/test_render.py tests/pages/test_page.py tests/jobs/test_engine.py \
