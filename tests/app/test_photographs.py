@@ -131,6 +131,9 @@ def test_the_worklist_gives_way(room: Room, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(work, "_rows", {})
     monkeypatch.setattr(work, "busy", lambda: True)
     assert work.rows("folder")[0].state == "waiting"
+    monkeypatch.setattr(work, "attended", lambda: True)
+    assert not work.step()  # people ask the models: it does not even begin
+    monkeypatch.setattr(work, "attended", lambda: False)
     assert work.step()
     assert work.rows("folder")[0].state == "waiting"
 
