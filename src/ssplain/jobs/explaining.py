@@ -275,7 +275,7 @@ class ExplainingWorker:
                     **({"remark": inputs[i].remark} if inputs[i].remark else {}),
                     **(stability[i].numbers(0) if i in stability else {}),
                 },
-                files=_Files(result, i, self.task, item),
+                files=partial(_files, result, i, self.task, item),
                 manifest=shared
                 | {
                     "images": hashes[i : i + 1],
@@ -335,20 +335,12 @@ class ExplainingWorker:
         return name
 
 
-@dataclass(frozen=True, eq=False)
-class _Files:
-    """The files of one image, made when the writer asks for them."""
-
-    results: Explanation
-    row: int
-    task: Explaining
-    item: Item
-
-    def __call__(self) -> Files:
-        result = self.results[self.row]
-        files = {ARRAYS: npz_bytes(result.arrays())}
-        if self.task.pictures:
-            files |= pictures(result)
-        if self.task.dicom:
-            files |= dicom_files(result, self.item.path, self.item.page, self.task.model)
-        return files
+def _files(results: Explanation, row: int, task: Explaining, item: Item) -> Files:
+    """Make the files of one image, when the writer asks for them."""
+    result = results[row]
+    files = {ARRAYS: npz_bytes(result.arrays())}
+    if task.pictures:
+        files |= pictures(result)
+    if task.dicom:
+        files |= dicom_files(result, item.path, item.page, task.model)
+    return files
