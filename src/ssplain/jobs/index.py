@@ -191,12 +191,13 @@ class Index:
 
     def record(self, outcomes: Sequence[Mapping[str, Any]]) -> None:
         """Record what became of images, and of those that have the same content."""
+        # the plus keeps SQLite from looking through all that wait, once for each image
         sql = """UPDATE images SET status = :status, bytes = :bytes, prediction = :prediction,
             target = :target, probabilities = :probabilities, measures = :measures,
             error = replace(CAST(:error AS TEXT), CAST(:path AS TEXT), path),
             tries = tries + 1, seconds = :seconds,
             finished = :finished, file = :file
-            WHERE (number = :number OR same_as = :number) AND status = 'waiting'"""
+            WHERE (number = :number OR same_as = :number) AND +status = 'waiting'"""
         with self.change() as db:
             db.executemany(sql, [_coded(one) for one in outcomes])
 
