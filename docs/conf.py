@@ -41,7 +41,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"(?:^|/)(?!plot_)[^/]+\.py$",  # what is not drawn is imported, or run by hand
+    "ignore_pattern": r"(?:^|/)(?!plot_)[^/]+\.py$",  # others are imported, or run by hand
     "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 3600,
