@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ssplain.errors import SSplainError
 
 MANIFEST = "manifest.json"
+_SMALL = 512  # bytes; of so few, deflating saves less than it costs
 
 
 @contextmanager
@@ -220,13 +221,14 @@ def npz_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     for name, array in arrays.items():
         plain = np.asarray(array, order="C")
         raw = _npy_header(plain.dtype.str, plain.shape) + plain.tobytes()
-        packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
-        body = packer.compress(raw) + packer.flush()
+        small = len(raw) <= _SMALL
+        body = raw if small else _deflated(raw)
         if max(at, len(raw)) >= 2**31:
             raise SSplainError(f"{name} is too large for one file; save fewer images at a time.")
         file = f"{name}.npy".encode()
-        # version 2.0, UTF-8 names, deflate, 1 January 1980
-        about = (20, 0x800, 8, 0, 33, zlib.crc32(raw), len(body), len(raw), len(file), 0)
+        # version 2.0, UTF-8 names, stored or deflated, 1 January 1980
+        how = 0 if small else 8
+        about = (20, 0x800, how, 0, 33, zlib.crc32(raw), len(body), len(raw), len(file), 0)
         entry = struct.pack("<5H3L2H", *about)
         parts += [b"PK\3\4", entry, file, body]
         entries.append(
@@ -237,6 +239,11 @@ def npz_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     count = len(entries)
     end = b"PK\5\6" + struct.pack("<4H2LH", 0, 0, count, count, len(listing), at, 0)
     return b"".join([*parts, listing, end])
+
+
+def _deflated(raw: bytes) -> bytes:
+    packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return packer.compress(raw) + packer.flush()
 
 
 @cache

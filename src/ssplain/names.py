@@ -9,7 +9,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ssplain.errors import SSplainError
@@ -48,7 +48,7 @@ class Source:
 
     def about(self) -> dict[str, str]:
         """Return it as an entry of a manifest; bytes that are no text in a name are escaped."""
-        return {name: _text(value) for name, value in asdict(self).items()}
+        return {name: _text(value) for name, value in vars(self).items()}
 
     def is_of(self, folder: Path) -> bool:
         """Say whether the result in a folder is of this very image: the same path and content."""

@@ -49,7 +49,7 @@ def read_image(path: str | Path, page: int | None = None) -> torch.Tensor:
     try:
         with Image.open(path, formats=_FORMATS) as image:
             _check(image, path, page)
-            values = _values(ImageOps.exif_transpose(image), path)
+            values = _values(_upright(image), path)
     except SSplainError:
         raise
     except UnidentifiedImageError as error:
@@ -111,6 +111,15 @@ def _check(image: Image.Image, path: Path, page: int | None) -> None:
             raise SSplainError(_too_large(path))
     elif frames != 1:
         raise SSplainError(f"{path} holds {frames} images; save the one you mean as its own file.")
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """Turn a picture as its EXIF tag says."""
+    image.load()  # only then a PNG file has told all that it has to tell
+    told = " ".join(map(str, image.info)).lower()
+    if image.format == "PNG" and "exif" not in told and "xmp" not in told:
+        return image
+    return ImageOps.exif_transpose(image)
 
 
 def _too_large(path: Path) -> str:

@@ -92,7 +92,8 @@ class Driver:
 
     def _submit(self, attempt: _Try) -> None:
         code = code_of(self.task)
-        batch = Batch(self.task, attempt.items, self.place.root, code, self._at_once)
+        company = self.engine.company
+        batch = Batch(self.task, attempt.items, self.place.root, code, self._at_once, company)
         self._running[self.engine.executor.submit(perform, batch.written())] = attempt
 
     def _settle(self, future: Future[str], attempt: _Try) -> None:

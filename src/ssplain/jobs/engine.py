@@ -56,12 +56,14 @@ class Engine:
         workers: how many batches are computed at a time.
         ahead: how many batches to hand over at a time, so that no worker waits for the next.
         alive: raises `EngineLost` if nothing will come back any more.
+        company: whether a worker has two batches at a time, one of which is computed.
     """
 
     executor: Executor
     workers: int
     ahead: int
     alive: Callable[[], None] = lambda: None
+    company: bool = False
 
 
 @contextmanager
@@ -91,10 +93,11 @@ def start(
         with _dask(scheduler, patience) as engine:
             yield engine
         return
-    executor: Executor = ThreadPoolExecutor(1) if kind == "here" else Processes(workers)
-    count = 1 if kind == "here" else workers
+    here = kind == "here"
+    executor: Executor = ThreadPoolExecutor(2) if here else Processes(workers)
+    count = 1 if here else workers
     try:
-        yield Engine(executor, count, count + 1)
+        yield Engine(executor, count, count + 1, company=here)
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 

@@ -21,6 +21,8 @@ class Batch:
         root: where results go.
         code: that planned it, from `code_of`; a worker with other code refuses.
         at_once: how many images may be in memory, where less than all are known to fit.
+        company: whether another batch is on its way in the same process, so that files are read and
+            written while that one is computed.
     """
 
     task: Task
@@ -28,6 +30,7 @@ class Batch:
     root: str
     code: str
     at_once: int | None = None
+    company: bool = False
 
     def written(self) -> str:
         """Return it as JSON.
@@ -38,7 +41,7 @@ class Batch:
         True
         """
         items = [tuple(vars(item).values()) for item in self.items]
-        rest = {"root": self.root, "code": self.code, "at_once": self.at_once}
+        rest = {name: getattr(self, name) for name in ("root", "code", "at_once", "company")}
         return json.dumps({"task": describe(self.task), "items": items, **rest})
 
     @staticmethod

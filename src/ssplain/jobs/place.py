@@ -16,6 +16,7 @@ from ssplain.files import MANIFEST, hash_bytes, require_free
 
 PARTIAL = ".partial"  # what is being written; a killed run leaves some here, the next clears it
 _count = itertools.count()
+_ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 class NoRoom(SSplainError):  # noqa: N818 - what happened, as a name
@@ -159,5 +160,5 @@ def _lines(about: Mapping[str, Any]) -> str:
     "b": [1, 2]
     }
     """
-    rows = (f'"{name}": {json.dumps(about[name], sort_keys=True)}' for name in sorted(about))
+    rows = (f'"{name}": {_ENCODER.encode(about[name])}' for name in sorted(about))
     return "{\n" + ",\n".join(rows) + "\n}\n"

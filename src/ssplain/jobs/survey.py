@@ -62,6 +62,10 @@ def look(path: str) -> Seen:
     return Seen(stamp, error=error_text)
 
 
+def _look_at(paths: list[str]) -> list[Seen]:
+    return [look(path) for path in paths]
+
+
 @dataclass
 class Survey:
     """Looks at the waiting images in the plan's order and puts them into batches.
@@ -98,22 +102,22 @@ class Survey:
             yield tuple(self._groups.pop(next(iter(self._groups))))
 
     def _looks(self) -> Iterator[list[tuple[sqlite3.Row, Seen]]]:
-        """Yield the waiting images, some at a time, with what files tell; threads read ahead."""
-        coming: deque[list[tuple[sqlite3.Row, Future[Seen]]]] = deque()
+        """Yield the waiting images, some at a time, with what files tell; a thread reads ahead."""
+        coming: deque[tuple[list[sqlite3.Row], Future[list[Seen]]]] = deque()
         last, more = 0, True
-        readers = ThreadPoolExecutor(2)
+        readers = ThreadPoolExecutor(1)
         try:
             while True:
                 while more and len(coming) < _AHEAD:
                     condition = "status = 'waiting' AND same_as IS NULL AND number > ?"
                     rows = list(self.index.rows(condition, (last,), _TOGETHER))
-                    coming.append([(row, readers.submit(look, row["path"])) for row in rows])
+                    coming.append((rows, readers.submit(_look_at, [row["path"] for row in rows])))
                     more, last = bool(rows), rows[-1]["number"] if rows else last
                 if not coming:
                     return
-                looked = coming.popleft()
-                if looked:
-                    yield [(row, seen.result()) for row, seen in looked]
+                rows, seen = coming.popleft()
+                if rows:
+                    yield list(zip(rows, seen.result(), strict=True))
                     more = True  # files with several images have made the plan longer
         finally:
             readers.shutdown(wait=False, cancel_futures=True)

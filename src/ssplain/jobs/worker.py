@@ -22,8 +22,10 @@ from ssplain.run.revision import revision
 from ssplain.version import __version__
 
 T = TypeVar("T")
+_Found = tuple[Item, Result | str, float]  # an image, its result or what is wrong, and seconds
 
-OVERLAP = 32  # from this many images on, a batch is computed in two pieces, so that files overlap
+OVERLAP = 32  # from this many images on, a batch alone is computed in two, so that files overlap
+_opening = threading.Lock()
 _computing = threading.Lock()  # a model is frozen while it is asked: one batch at a time
 
 
@@ -38,9 +40,14 @@ def code_of(task: Task) -> str:
     return f"ssplain {__version__} {code} on torch {version('torch')}"
 
 
-@cache
 def opened(task: Task) -> Worker:
-    """Open a task once per process; call it under the lock of `work`, or before any batch."""
+    """Open a task, once per process."""
+    with _opening:
+        return _open(task)
+
+
+@cache
+def _open(task: Task) -> Worker:
     return task.open()
 
 
@@ -65,27 +72,25 @@ def work(batch: Batch) -> Worked:
             f"This worker has {own} and the job was started with {batch.code}; install the same "
             "on all machines."
         )
-    with _computing:
-        worker = opened(batch.task)
+    worker = opened(batch.task)
     size = batch.at_once or len(batch.items)
-    if size > OVERLAP and size == len(batch.items):
+    if size > OVERLAP and size == len(batch.items) and not batch.company:
         size = -(-size // 2)
     place, fits = Place(batch.root), size
-    with ThreadPoolExecutor(2) as readers, ThreadPoolExecutor(2) as writers:
+    # One thread each, and whole pieces for it: threads that wait for the interpreter's lock, and
+    # every call that gives it up, slow the computing down (measured: by a third with two of each).
+    with ThreadPoolExecutor(1) as readers, ThreadPoolExecutor(1) as writers:
         coming = [readers.submit(_read, worker, piece) for piece in _pieces(batch.items, size)]
         outcomes: list[Outcome] = []
-        written: list[Future[Outcome]] = []
+        written: list[Future[list[Outcome]]] = []
         for future in coming:
             read, bad = future.result()
             outcomes += bad
             with _computing:
-                for item, result, seconds, fitted in _compute(worker, read, fits):
+                for found, fitted in _compute(worker, read, fits):
                     fits = min(fits, fitted)
-                    if isinstance(result, str):
-                        outcomes.append(Outcome(item, result))
-                    else:
-                        written.append(writers.submit(_write, place, item, result, seconds))
-        outcomes += [future.result() for future in written]
+                    written.append(writers.submit(_write_all, place, found))
+        outcomes += [outcome for future in written for outcome in future.result()]
     halved = fits if fits < size else batch.at_once
     return Worked(tuple(outcomes), halved)
 
@@ -104,8 +109,8 @@ def _read(worker: Worker, items: Sequence[Item]) -> tuple[list[tuple[Item, Any]]
 
 def _compute(
     worker: Worker, read: Sequence[tuple[Item, Any]], fits: int
-) -> Iterator[tuple[Item, Result | str, float, int]]:
-    """Yield each image with its result or error, its seconds, and how many fitted at a time.
+) -> Iterator[tuple[list[_Found], int]]:
+    """Yield images with their results or errors and seconds, and how many fitted at a time.
 
     Out of memory, the batch is halved; after any other error too, until the image at fault is
     alone.
@@ -121,7 +126,7 @@ def _compute(
         except Exception as error:  # noqa: BLE001 - one odd image must not stop the others
             if len(piece) == 1:
                 text = str(error) if isinstance(error, SSplainError) else f"{_name(error)}."
-                yield piece[0][0], _named(piece[0][0], text), 0.0, fits
+                yield [(piece[0][0], _named(piece[0][0], text), 0.0)], fits
                 continue
             middle = len(piece) // 2
             if _no_memory(error):
@@ -131,8 +136,14 @@ def _compute(
         if any("Out of memory" in str(one.message) for one in told):
             fits = max(1, len(piece) // 2)  # the explainer has halved it by itself
         each = (time.perf_counter() - started) / len(piece)
-        for (item, _), result in zip(piece, results, strict=True):
-            yield item, result, each, fits
+        yield [(item, one, each) for (item, _), one in zip(piece, results, strict=True)], fits
+
+
+def _write_all(place: Place, found: Sequence[_Found]) -> list[Outcome]:
+    return [
+        Outcome(item, result) if isinstance(result, str) else _write(place, item, result, seconds)
+        for item, result, seconds in found
+    ]
 
 
 def _write(place: Place, item: Item, result: Result, seconds: float) -> Outcome:

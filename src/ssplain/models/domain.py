@@ -54,7 +54,7 @@ class Domain:
             raise SSplainError(
                 f"{len(images)} images are too few to say what all have in common; give {FEWEST}."
             )
-        found = torch.stack([_numbers(image) for image in images])
+        found = torch.tensor([_numbers(image) for image in images])
         low, high = found.quantile(torch.tensor([0.001, 0.999]).to(found), dim=0)
         room = MARGIN * (high - low)
         least = torch.tensor([0.0, 0.0, 0.0, 1.0]).to(found)
@@ -67,7 +67,7 @@ class Domain:
 
     def faults(self, image: Tensor) -> list[str]:
         """Return what sets an image `(C, H, W)` apart from the training images, in sentences."""
-        lit, brightness, soft, levels = _numbers(image).tolist()
+        lit, brightness, soft, levels = _numbers(image)
         told: list[str] = []
         if not lit:
             return told  # nothing to explain, which is told elsewhere
@@ -109,17 +109,17 @@ class Domain:
         )
 
 
-def _numbers(image: Tensor) -> Tensor:
+def _numbers(image: Tensor) -> tuple[float, float, float, float]:
     """Return lit share, brightness, softness and levels of an image."""
     # in NumPy: on a digit, and a hundred thousand of them, PyTorch's calls cost more than the sums
     unit = image.detach().float().cpu().numpy() / (255 if image.dtype == torch.uint8 else 1)
-    grey = unit.mean(0).ravel()
+    grey = (unit[0] if len(unit) == 1 else unit.mean(0)).ravel()
     lit = grey[grey > LIT]
     count = np.count_nonzero(np.bincount(np.rint(grey * 255).clip(0, 255).astype(np.int64)))
     if not len(lit):
-        return torch.tensor([0.0, 0.0, 0.0, float(count)])
-    soft = float((lit < 0.98).mean())
-    return torch.tensor([len(lit) / len(grey), float(lit.mean()), soft, float(count)])
+        return 0.0, 0.0, 0.0, float(count)
+    soft = np.count_nonzero(lit < 0.98) / len(lit)
+    return len(lit) / len(grey), float(lit.sum() / len(lit)), soft, float(count)
 
 
 def _percent(joint: str, pair: Range) -> str:
