@@ -17,6 +17,7 @@ from ssplain.app.guard import Guard
 from ssplain.desk.room import Room
 from ssplain.desk.session import COOKIE
 from ssplain.errors import SSplainError
+from ssplain.threads import one_core
 
 LOG = logging.getLogger("ssplain.app")
 STATIC = Path(__file__).parent / "static"
@@ -39,7 +40,8 @@ def create(
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        with one_core():  # requests; the room's worker has all cores
+            yield
         room.close()
 
     # FastAPI's own documentation pages load scripts from elsewhere

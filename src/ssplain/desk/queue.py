@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from threading import Condition, Event, Thread
 from typing import Any, Literal
 
+import torch
+
 from ssplain.errors import SSplainError
+from ssplain.threads import use_cores
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 LOG = logging.getLogger("ssplain.desk")
@@ -97,8 +100,10 @@ class Queue:
         self._running: Task | None = None
         self._change = Condition()
         self._closed = False
+        self._cores, self._ready = torch.get_num_threads(), Event()
         self._thread = Thread(target=self._work, name="ssplain-worker", daemon=True)
         self._thread.start()
+        self._ready.wait()  # from now on other threads may do with fewer cores
 
     def submit(self, work: Work, owner: str) -> Task:
         """Put a task at the end of the line.
@@ -176,6 +181,8 @@ class Queue:
             return None
 
     def _work(self) -> None:
+        use_cores(self._cores)
+        self._ready.set()
         while not self._closed:
             task = self._next()
             if task is not None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import torch
-from skimage.filters import threshold_otsu
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
@@ -64,6 +63,8 @@ def find_support(images: Tensor, support: Support) -> Tensor:
 
 def _otsu(images: Tensor) -> Tensor:
     """Return the bright one of the two groups into which each image's pixels fall apart best."""
+    from skimage.filters import threshold_otsu  # noqa: PLC0415 - takes a while, seldom wanted
+
     bright = intensity(images)
     levels = [
         threshold_otsu(one[0].cpu().numpy())  # type: ignore[no-untyped-call]

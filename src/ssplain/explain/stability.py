@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from torch import Tensor
 
 from ssplain.errors import SSplainError
@@ -157,6 +156,8 @@ def rank_correlation(first: Numbers, second: Numbers) -> Numbers:
     >>> rank_correlation(np.array([[1.0, 5.0, 9.0]]), np.array([[0.1, 0.4, 0.2]]))
     array([0.5])
     """
+    from scipy.stats import rankdata  # noqa: PLC0415 - half a second, and seldom wanted
+
     ranks = [rankdata(side, axis=1, nan_policy="omit") for side in (first, second)]
     a, b = (r - np.nanmean(r, axis=1, keepdims=True) for r in ranks)
     scale = np.sqrt(np.nansum(a * a, axis=1) * np.nansum(b * b, axis=1))

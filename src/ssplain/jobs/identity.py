@@ -9,12 +9,12 @@ from typing import Any
 from ssplain.errors import SSplainError
 from ssplain.jobs.index import Index
 from ssplain.jobs.task import Task, describe
-from ssplain.jobs.worker import code_of
+from ssplain.jobs.worker import code_of, computed
 
 
 def identity(task: Task) -> dict[str, Any]:
     """Return all that the results of a job depend on besides the images."""
-    plain = {"task": describe(task)["task"], "code": code_of(task), **task.about()}
+    plain = {"task": describe(task)["task"], "code": code_of(task), **computed(task.about)}
     return dict(json.loads(json.dumps(plain)))  # as the index will give it back
 
 

@@ -19,8 +19,9 @@ from ssplain.jobs.plan import Entry, entries, in_shard, shard_folder
 from ssplain.jobs.recheck import recheck
 from ssplain.jobs.survey import SMALL
 from ssplain.jobs.task import Item, Task, describe
-from ssplain.jobs.worker import opened
+from ssplain.jobs.worker import computed, opened
 from ssplain.names import Folders, Source
+from ssplain.threads import one_core
 
 MOST = 1_000_000  # images of one job: a thousand folders of a thousand results
 
@@ -102,7 +103,11 @@ def run(
     about = identity(task)
     if not path.exists():
         preflight(task, place, islice(entries(inputs), 20))
-    with start(engine, workers, scheduler, patience) as running, hold(path, about) as kept:
+    with (
+        one_core(),
+        start(engine, workers, scheduler, patience) as running,
+        hold(path, about) as kept,
+    ):
         base = _plan(kept, planned)
         kept.note(task=describe(task), engine=[engine, workers, scheduler])
         place.clear()
@@ -146,7 +151,7 @@ def preflight(task: Task, place: Place, first: Iterator[Entry]) -> None:
             if not place.is_url:
                 source = Source(entry.given, entry.path, hash_file(entry.path))
                 Folders(place.root, Path(entry.path).parent).of(source)
-            worker.check(item, value)
+            computed(worker.check, item, value)
         except SSplainError as error:
             complaint = complaint or error
         else:

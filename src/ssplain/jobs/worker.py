@@ -4,10 +4,9 @@ This runs in this process, in another one, or on another machine. It gets a task
 and gives back a few numbers: images and maps never travel through the driver.
 """
 
-import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
@@ -19,14 +18,13 @@ from ssplain.jobs.place import NoRoom, Place
 from ssplain.jobs.task import Item, Result, Task, Worker
 from ssplain.names import Source
 from ssplain.run.revision import revision
+from ssplain.threads import one_core, use_cores
 from ssplain.version import __version__
 
 T = TypeVar("T")
 _Found = tuple[Item, Result | str, float]  # an image, its result or what is wrong, and seconds
 
 OVERLAP = 32  # from this many images on, a batch alone is computed in two, so that files overlap
-_opening = threading.Lock()
-_computing = threading.Lock()  # a model is frozen while it is asked: one batch at a time
 
 
 def code_of(task: Task) -> str:
@@ -42,13 +40,25 @@ def code_of(task: Task) -> str:
 
 def opened(task: Task) -> Worker:
     """Open a task, once per process."""
-    with _opening:
-        return _open(task)
+    return computed(_open, task)
 
 
 @cache
 def _open(task: Task) -> Worker:
     return task.open()
+
+
+def computed(do: Callable[..., T], *args: Any) -> T:  # noqa: ANN401 - whatever `do` takes
+    """Return what a function does in the one thread that computes; see `ssplain.threads`."""
+    return _computer().submit(do, *args).result()
+
+
+@cache
+def _computer() -> ThreadPoolExecutor:
+    with one_core() as cores:
+        made = ThreadPoolExecutor(1, "computing", use_cores, (cores,))
+        made.submit(int).result()
+    return made
 
 
 def perform(message: str) -> str:
@@ -79,17 +89,16 @@ def work(batch: Batch) -> Worked:
     place, fits = Place(batch.root), size
     # One thread each, and whole pieces for it: threads that wait for the interpreter's lock, and
     # every call that gives it up, slow the computing down (measured: by a third with two of each).
-    with ThreadPoolExecutor(1) as readers, ThreadPoolExecutor(1) as writers:
+    with one_core(), ThreadPoolExecutor(1) as readers, ThreadPoolExecutor(1) as writers:
         coming = [readers.submit(_read, worker, piece) for piece in _pieces(batch.items, size)]
         outcomes: list[Outcome] = []
         written: list[Future[list[Outcome]]] = []
         for future in coming:
             read, bad = future.result()
             outcomes += bad
-            with _computing:
-                for found, fitted in _compute(worker, read, fits):
-                    fits = min(fits, fitted)
-                    written.append(writers.submit(_write_all, place, found))
+            for found, fitted in computed(_compute, worker, read, fits):
+                fits = min(fits, fitted)
+                written.append(writers.submit(_write_all, place, found))
         outcomes += [outcome for future in written for outcome in future.result()]
     halved = fits if fits < size else batch.at_once
     return Worked(tuple(outcomes), halved)
@@ -109,12 +118,13 @@ def _read(worker: Worker, items: Sequence[Item]) -> tuple[list[tuple[Item, Any]]
 
 def _compute(
     worker: Worker, read: Sequence[tuple[Item, Any]], fits: int
-) -> Iterator[tuple[list[_Found], int]]:
-    """Yield images with their results or errors and seconds, and how many fitted at a time.
+) -> list[tuple[list[_Found], int]]:
+    """Return images with their results or errors and seconds, and how many fitted at a time.
 
     Out of memory, the batch is halved; after any other error too, until the image at fault is
     alone.
     """
+    done: list[tuple[list[_Found], int]] = []
     waiting = _pieces(read, fits)
     while waiting:
         piece = waiting.pop(0)
@@ -126,7 +136,7 @@ def _compute(
         except Exception as error:  # noqa: BLE001 - one odd image must not stop the others
             if len(piece) == 1:
                 text = str(error) if isinstance(error, SSplainError) else f"{_name(error)}."
-                yield [(piece[0][0], _named(piece[0][0], text), 0.0)], fits
+                done.append(([(piece[0][0], _named(piece[0][0], text), 0.0)], fits))
                 continue
             middle = len(piece) // 2
             if _no_memory(error):
@@ -136,7 +146,11 @@ def _compute(
         if any("Out of memory" in str(one.message) for one in told):
             fits = max(1, len(piece) // 2)  # the explainer has halved it by itself
         each = (time.perf_counter() - started) / len(piece)
-        yield [(item, one, each) for (item, _), one in zip(piece, results, strict=True)], fits
+        found: list[_Found] = [
+            (item, one, each) for (item, _), one in zip(piece, results, strict=True)
+        ]
+        done.append((found, fits))
+    return done
 
 
 def _write_all(place: Place, found: Sequence[_Found]) -> list[Outcome]:

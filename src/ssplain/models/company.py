@@ -46,6 +46,11 @@ class _Listener(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.unknown: set[str] = set()
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # PyTorch would load its compiler to keep it away from this, which takes two seconds
+        return False
+
     def __torch_dispatch__(
         self,
         func: Any,  # noqa: ANN401 - as PyTorch declares it
