@@ -63,7 +63,7 @@ class Register(Mapping[str, T], Generic[T]):
             )
         if entry.name in self._entries:
             raise SSplainError(
-                f"There is a {self.what} {entry.name!r} already; give yours another name."
+                f"The {self.what} {entry.name!r} is there already; give yours another name."
             )
         self._entries[entry.name] = entry
         return entry

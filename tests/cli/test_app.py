@@ -1,6 +1,9 @@
 import json
+import subprocess
+import sys
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from ssplain import __version__
@@ -46,3 +49,19 @@ def test_the_number_of_images_reaches_the_benchmark_that_takes_it(
     refused = run("bench", "core", "--images", "3")
     assert refused.returncode == 2
     assert "'core' has no --images" in refused.stderr
+
+
+@pytest.mark.parametrize("name", sorted(get_command(app).commands))  # type: ignore[attr-defined]
+def test_help_shows_every_word_that_was_written(name: str) -> None:
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    shown = CliRunner(env={"COLUMNS": "1000"}).invoke(app, [name, "--help"]).output
+    for parameter in command.params:
+        text = getattr(parameter, "help", None) or ""
+        assert " ".join(text.split()) in " ".join(shown.split()), parameter.name
+
+
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ssplain", "--version"], capture_output=True, text=True, check=True
+    )
+    assert __version__ in done.stdout

@@ -47,7 +47,7 @@ def evaluate(
     ],
     model: Annotated[
         str | None,
-        typer.Option(help="As in `ssplain explain` [default: the bundled data set's own]."),
+        typer.Option(help="As in `ssplain explain` (default: the bundled data set's own)."),
     ] = None,
     architecture: Architecture = None,
     preset: PresetName = None,

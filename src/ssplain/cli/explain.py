@@ -99,8 +99,8 @@ def explain(
         typer.Option(
             min=0,
             help="Explain each image this many times more, under noise of 1e-6 and of 1e-3, and "
-            "say how much of its map stays [default: the first 5 images once, under 1e-6; "
-            "0: none].",
+            "say how much of its map stays (default: the first 5 images once, under 1e-6; "
+            "0: none).",
         ),
     ] = None,
     engine: EngineKind = None,

@@ -20,7 +20,7 @@ def jobs(
         str | None, typer.Option(help="Write all images as csv (standard output) or parquet.")
     ] = None,
     to: Annotated[
-        Path | None, typer.Option(help="File of the export [default for parquet: in the job].")
+        Path | None, typer.Option(help="File of the export (default for parquet: in the job).")
     ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Work again on the images that failed.")

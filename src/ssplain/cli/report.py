@@ -10,7 +10,7 @@ def report(
     folder: Annotated[Path, typer.Argument(help="Folder that `ssplain reproduce` wrote.")],
     *,
     out: Annotated[
-        Path | None, typer.Option(help="File to write [default: report.html in the folder].")
+        Path | None, typer.Option(help="File to write (default: report.html in the folder).")
     ] = None,
 ) -> None:
     """Write the studies of a folder as one page: numbers, claims, figures, maps to play with."""

@@ -13,7 +13,7 @@ def reproduce(
     images: Annotated[
         int | None,
         typer.Option(
-            min=1, help="At most this many [default: 100 of ROP, else 500, as in the paper]."
+            min=1, help="At most this many images (default: 100 of ROP, else 500, as in the paper)."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything drawn at random.")] = 0,

@@ -16,7 +16,7 @@ def serve(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            help="Model to offer, as for `ssplain explain`; repeat for more [default: the bundled]."
+            help="Model to offer, as for `ssplain explain`; repeat for more (default: the bundled)."
         ),
     ] = None,
     images: Annotated[Path | None, typer.Option(help="Folder of images to offer.")] = None,

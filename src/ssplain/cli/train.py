@@ -26,10 +26,10 @@ def train(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="mnist, fmnist: folder of the IDX files [default: the one SSPLAIN_DATA names]. "
-            "rop: folder per class or CSV table of segmented images, or 'simulated' [default]; "
+            help="mnist, fmnist: folder of the IDX files (default: the one SSPLAIN_DATA names). "
+            "rop: folder per class or CSV table of segmented images, or 'simulated' (default); "
             "with --painted, folder of HVDROPDB. "
-            "vessels, disc: folder of HVDROPDB [default: hvdropdb in the one SSPLAIN_DATA names]."
+            "vessels, disc: folder of HVDROPDB (default: hvdropdb in the one SSPLAIN_DATA names)."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder to write the weights and their card to.")],

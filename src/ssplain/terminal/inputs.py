@@ -30,12 +30,12 @@ PresetName = Annotated[
     typer.Option(
         "--preset",
         help="Settings: the paper's for mnist, fmnist or rop; or photograph, for natural images "
-        "[default: the model's].",
+        "(default: the model's).",
     ),
 ]
 TargetClass = Annotated[
     str | None,
-    typer.Option(help="Class to explain, a number or 'posterior' [default: the prediction]."),
+    typer.Option(help="Class to explain, a number or 'posterior' (default: the prediction)."),
 ]
 Output = Annotated[
     str | None, typer.Option(help="Which output holds the classes: an index or a key.")
@@ -53,7 +53,7 @@ AtLeast = Annotated[
     str | None,
     typer.Option(
         help="The model gives a number (--label: which one): is it at least this? After a comma, "
-        "how far beyond it the answer is clear, such as 5,0.5 [default: 1]."
+        "how far beyond it the answer is clear, such as 5,0.5 (default: 1)."
     ),
 ]
 Fill = Annotated[

@@ -33,7 +33,7 @@ JobFolder = Annotated[
 ]
 EngineKind = Annotated[
     str | None,
-    typer.Option(help="Where to compute: here, processes or dask [default: by --workers]."),
+    typer.Option(help="Where to compute: here, processes or dask (default: by --workers)."),
 ]
 Report = Annotated[
     Path | None,

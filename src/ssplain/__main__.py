@@ -1,0 +1,5 @@
+"""`python -m ssplain` is `ssplain`."""
+
+from ssplain.cli import main
+
+main()
