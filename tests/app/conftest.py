@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ssplain.app import create
 from ssplain.desk import Room
 
+HOME = "http://127.0.0.1"
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (
     "--no-sandbox",
@@ -52,6 +54,22 @@ def serving(room: Room) -> Iterator[Served]:
     server.should_exit = True
     thread.join(30)
     assert not room.sessions.root.exists(), "what users brought must be gone in the end"
+
+
+@pytest.fixture(scope="module")
+def room() -> Iterator[Room]:
+    """A room with one model, for those who need no browser."""
+    room = Room.furnish(["lenet5-mnist"])
+    yield room
+    room.close()
+
+
+@pytest.fixture
+def client(room: Room) -> TestClient:
+    """A visitor of that room, without a browser."""
+    client = TestClient(create(room), base_url=HOME)
+    client.get("/")
+    return client
 
 
 @pytest.fixture(scope="session")

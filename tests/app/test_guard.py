@@ -10,8 +10,7 @@ from ssplain.app import create
 from ssplain.app.guard import MOST_BODY, users_for
 from ssplain.desk import Room
 from ssplain.errors import SSplainError
-
-HOME = "http://127.0.0.1"
+from tests.app.conftest import HOME
 
 
 @pytest.fixture(scope="module")

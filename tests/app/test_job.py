@@ -26,11 +26,10 @@ from ssplain.jobs.explaining import Explaining
 from ssplain.jobs.job import run
 from ssplain.jobs.reading import ReadingEyes
 from ssplain.models import load
+from tests.app.conftest import HOME
 from tests.app.grader import grader
 from tests.jobs.digits import QUICK, write_digits
 from tests.reading.eyes import cross
-
-HOME = "http://127.0.0.1"
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +48,6 @@ def room(digits: Path) -> Iterator[Room]:
     room = Room.furnish(job=digits)
     yield room
     room.close()
-
-
-@pytest.fixture
-def client(room: Room) -> TestClient:
-    client = TestClient(create(room), base_url=HOME)
-    client.get("/")
-    return client
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from ssplain.desk.photographs import Photographs
 from ssplain.desk.subject import Subject, layer
 from ssplain.fundus.frame import Frame
 from ssplain.reading.eye import Reader
+from tests.app.conftest import HOME
 from tests.app.grader import grader
 from tests.fundus.eyes import painted_eye
 
-HOME = "http://127.0.0.1"
 SIZE = (480, 640)
 
 

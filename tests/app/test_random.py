@@ -19,9 +19,9 @@ from fastapi.testclient import TestClient
 from ssplain.app import create
 from ssplain.desk import Room
 from tests.app import hostile
+from tests.app.conftest import HOME
 from tests.app.watch import strays, watching
 
-HOME = "http://127.0.0.1"
 MOST_MORE = 600 * 2**20  # bytes of memory that requests may add: caches, one image in hand
 WORDS = (
     "mnist/0", "mnist/499", "mnist/500", "mnist/-1", "fmnist/3", "rop/0", "folder/0", "job/1",

@@ -17,8 +17,8 @@ from ssplain.app import create
 from ssplain.desk import Room
 from ssplain.pages.examples import SHARES
 from ssplain.pages.results import Explained, results_page
+from tests.app.conftest import HOME
 
-HOME = "http://127.0.0.1"
 MARKED = """canvas => {
   const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   let count = 0;

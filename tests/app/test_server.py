@@ -4,7 +4,6 @@ import base64
 import csv
 import io
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,7 @@ import ssplain
 from ssplain.app import create
 from ssplain.desk import Room
 from ssplain.desk.queue import Task
-
-HOME = "http://127.0.0.1"
-
-
-@pytest.fixture(scope="module")
-def room() -> Iterator[Room]:
-    room = Room.furnish(["lenet5-mnist"])
-    yield room
-    room.close()
-
-
-@pytest.fixture
-def client(room: Room) -> TestClient:
-    client = TestClient(create(room), base_url=HOME)
-    client.get("/")
-    return client
+from tests.app.conftest import HOME
 
 
 def finished(client: TestClient, **wanted: object) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Files from anywhere: taken as pixels, or refused in a sentence; nothing else happens."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,22 +13,7 @@ from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage
 from ssplain.app import create
 from ssplain.desk import Room, uploads
 from tests.app import hostile
-
-HOME = "http://127.0.0.1"
-
-
-@pytest.fixture(scope="module")
-def room() -> Iterator[Room]:
-    room = Room.furnish(["lenet5-mnist"])
-    yield room
-    room.close()
-
-
-@pytest.fixture
-def client(room: Room) -> TestClient:
-    client = TestClient(create(room), base_url=HOME)
-    client.get("/")
-    return client
+from tests.app.conftest import HOME
 
 
 def files(folder: Path) -> set[Path]:
