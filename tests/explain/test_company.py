@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from torch import nn
 
 import ssplain
@@ -46,16 +46,19 @@ def test_gradients_are_right_for_one_image_as_for_many(network: Network) -> None
     model, (channels, height, width) = network
     images = pictures(3, channels, (height, width))
     for rows in (images[:1], images):
-        slopes = []
-        for kind in (torch.float32, torch.float64):
-            with Door(model.to(kind)).open(rows.to(kind)) as opened:
-                leaf = opened.images.clone().requires_grad_()
-                opened.classifier.values(leaf).square().sum().backward()  # type: ignore[no-untyped-call]
-            assert leaf.grad is not None
-            slopes.append(leaf.grad.double())
+        single, double = _slope(model.float(), rows), _slope(model.double(), rows.double())
+        near = _slope(model, rows.double() + 1e-6)
         model.float()
-        scale = float(slopes[1].abs().max()) + 1e-6
-        torch.testing.assert_close(slopes[0], slopes[1], rtol=0, atol=1e-4 * scale)
+        scale = float(double.abs().max()) + 1e-6
+        # where rounding carries a unit over the kink of a ReLU, the two differ and both are right
+        assume(torch.allclose(near, double, rtol=0, atol=1e-4 * scale))
+        torch.testing.assert_close(single.double(), double, rtol=0, atol=1e-4 * scale)
+
+
+def _slope(model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    with Door(model).open(images) as opened:
+        leaf = opened.images.clone().requires_grad_()
+        return torch.autograd.grad(opened.classifier.values(leaf).square().sum(), leaf)[0]
 
 
 def test_batch_norm_behind_an_average_has_the_right_gradient() -> None:
