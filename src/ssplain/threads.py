@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
-
 
 @contextmanager
 def one_core() -> Iterator[int]:
@@ -19,10 +17,13 @@ def one_core() -> Iterator[int]:
     Yields:
         How many cores this thread had, for the one that computes; see `use_cores`.
 
+    >>> import torch
     >>> with one_core():
     ...     torch.get_num_threads()
     1
     """
+    import torch  # noqa: PLC0415 - what moves work about, such as a scheduler, does without
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -34,8 +35,11 @@ def one_core() -> Iterator[int]:
 def use_cores(cores: int) -> None:
     """Let this thread compute with so many cores, whatever others are told later.
 
+    >>> import torch
     >>> use_cores(torch.get_num_threads())
     """
+    import torch  # noqa: PLC0415 - as above
+
     torch.set_num_threads(cores)
     # a thread takes the process's latest number when it is first asked for its own
     torch.get_num_threads()

@@ -24,6 +24,7 @@ from ssplain.version import __version__
 T = TypeVar("T")
 _Found = tuple[Item, Result | str, float]  # an image, its result or what is wrong, and seconds
 
+_opened: dict[Task, Worker] = {}
 OVERLAP = 32  # from this many images on, a batch alone is computed in two, so that files overlap
 
 
@@ -40,12 +41,14 @@ def code_of(task: Task) -> str:
 
 def opened(task: Task) -> Worker:
     """Open a task, once per process."""
-    return computed(_open, task)
+    if task not in _opened:  # without asking the thread that computes, which may be at it for long
+        computed(_open, task)
+    return _opened[task]
 
 
-@cache
-def _open(task: Task) -> Worker:
-    return task.open()
+def _open(task: Task) -> None:
+    if task not in _opened:
+        _opened[task] = task.open()
 
 
 def computed(do: Callable[..., T], *args: Any) -> T:  # noqa: ANN401 - whatever `do` takes
