@@ -44,7 +44,7 @@ def train(
         int | None,
         typer.Option(
             min=1,
-            help="rop: add so many photographs of HVDROPDB with painted vessels, segmented as "
+            help="rop: add this many photographs of HVDROPDB with painted vessels, segmented as "
             "`ssplain read` does it, to the simulated images.",
         ),
     ] = None,

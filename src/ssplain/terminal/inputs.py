@@ -19,7 +19,7 @@ ModelSource = Annotated[
     str,
     typer.Option(
         help="Bundled name (googlenet-rop, lenet5-mnist, lenet5-fmnist), folder written by "
-        "`ssplain train`, .safetensors (with --architecture), .pt2, or package.module:function."
+        "`ssplain train`, .safetensors (with --architecture), .pt2, .onnx, or package.module:function."
     ),
 ]
 Architecture = Annotated[
@@ -45,14 +45,14 @@ BatchSize = Annotated[int | None, typer.Option(help="Images at a time.")]
 Label = Annotated[
     int | None,
     typer.Option(
-        help="The model gives independent labels: is this one there? Class 1 is yes, 0 is no. Say "
-        "--output-kind probs if it returns probabilities."
+        help="One label of a model with independent labels, by number: class 1 is present, class "
+        "0 absent. Give --output-kind probs if the model returns probabilities."
     ),
 ]
 AtLeast = Annotated[
     str | None,
     typer.Option(
-        help="The model gives a number (--label: which one): is it at least this? After a comma, "
+        help="For a regression: is its output (--label: which one) at least this? After a comma, "
         "how far beyond it the answer is clear, such as 5,0.5 (default: 1)."
     ),
 ]
@@ -62,9 +62,11 @@ Fill = Annotated[
 ]
 Mean = Annotated[
     str | None,
-    typer.Option(help="The model's images are normalised: less this (one, or one per channel)"),
+    typer.Option(help="Mean by which the model's images are normalised; one, or one per channel."),
 ]
-Std = Annotated[str | None, typer.Option(help="and divided by this, such as 0.229,0.224,0.225.")]
+Std = Annotated[
+    str | None, typer.Option(help="Standard deviation likewise, such as 0.229,0.224,0.225.")
+]
 
 Anyway = Annotated[
     bool,
