@@ -19,7 +19,8 @@ ModelSource = Annotated[
     str,
     typer.Option(
         help="Bundled name (googlenet-rop, lenet5-mnist, lenet5-fmnist), folder written by "
-        "`ssplain train`, .safetensors (with --architecture), .pt2, .onnx, or package.module:function."
+        "`ssplain train`, .safetensors (with --architecture), .pt2, .onnx, or "
+        "package.module:function."
     ),
 ]
 Architecture = Annotated[
