@@ -2,6 +2,7 @@ import json
 import os
 import shutil
 import sqlite3
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from ssplain.jobs.message import Batch, Worked
 from ssplain.jobs.recheck import retry_failed
 from ssplain.jobs.state import open_job
 from tests.jobs.digits import QUICK, exported, results, write_digits
+from tests.jobs.poison import Poison, write_files
 
 if TYPE_CHECKING:
     from ssplain.jobs.driver import State
@@ -160,12 +162,19 @@ def test_an_image_that_was_put_right_is_taken_up(digits: Path, tmp_path: Path) -
     assert run(QUICK, [digits], tmp_path / "out").counts == (12, 0, 0)
 
 
-def test_stop_ends_after_what_runs(digits: Path, tmp_path: Path) -> None:
-    calls = iter([False, True, True, True, True, True])
-    stopped = run(QUICK, [digits], tmp_path / "out", stop=lambda: next(calls, True))
+def test_stop_ends_after_the_batch_that_is_computed(tmp_path: Path) -> None:
+    files = write_files(tmp_path / "in", **{f"n{i}": f"file {i}" for i in range(6)})
+    begun: list[float] = []
+
+    def stop() -> bool:
+        begun.append(time.monotonic())
+        return begun[-1] > begun[0] + 0.4
+
+    stopped = run(Poison(at_a_time=1, seconds=2.0), [files], tmp_path / "out", stop=stop)
     assert stopped.stopped
-    assert 0 < stopped.counts.done < 12
-    assert run(QUICK, [digits], tmp_path / "out").counts == (12, 0, 0)
+    assert stopped.counts.done <= 1, "the one that waits for the first is left undone"
+    assert stopped.counts.failed == 0
+    assert run(Poison(at_a_time=1), [files], tmp_path / "out").counts == (6, 0, 0)
 
 
 def test_a_second_writer_is_refused(digits: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,6 +66,8 @@ class Driver:
         self._tell()
         while True:
             self._hand_out(coming)
+            if self.stop():
+                self._leave()
             if not self._running:
                 return
             done, _ = wait(self._running, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -90,6 +92,12 @@ class Driver:
             if attempt.alone:
                 return
 
+    def _leave(self) -> None:
+        """Leave undone what has not begun; its images wait for the next call."""
+        self.engine.halt()
+        for future in [future for future in self._running if future.cancel()]:
+            del self._running[future]
+
     def _submit(self, attempt: _Try) -> None:
         code = code_of(self.task)
         company = self.engine.company
@@ -101,6 +109,8 @@ class Driver:
             worked = Worked.read(future.result())
         except WorkerLost as error:
             self._lost(attempt, error.times)
+            return
+        except CancelledError:  # left undone; see _leave
             return
         if worked.at_once is not None and worked.at_once != self._at_once:
             self._at_once = worked.at_once

@@ -27,6 +27,7 @@ from typing import Any, cast
 
 from ssplain.errors import SSplainError
 from ssplain.jobs.task import TASKS, TaskKind
+from ssplain.jobs.worker import leave_waiting
 
 KINDS = ("here", "processes", "dask")
 
@@ -47,6 +48,10 @@ class EngineLost(SSplainError):  # noqa: N818 - what happened, as a name
     """No worker will answer any more."""
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Engine:
     """An executor, and what a driver must know of it.
@@ -57,13 +62,15 @@ class Engine:
         ahead: how many batches to hand over at a time, so that no worker waits for the next.
         alive: raises `EngineLost` if nothing will come back any more.
         company: whether a worker has two batches at a time, one of which is computed.
+        halt: leaves undone, where it can, what is handed over but not computed yet.
     """
 
     executor: Executor
     workers: int
     ahead: int
-    alive: Callable[[], None] = lambda: None
+    alive: Callable[[], None] = _nothing
     company: bool = False
+    halt: Callable[[], None] = _nothing
 
 
 @contextmanager
@@ -97,7 +104,8 @@ def start(
     executor: Executor = ThreadPoolExecutor(2) if here else Processes(workers)
     count = 1 if here else workers
     try:
-        yield Engine(executor, count, count + 1, company=here)
+        halt = leave_waiting if here else _nothing
+        yield Engine(executor, count, count + 1, company=here, halt=halt)
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 

@@ -25,6 +25,7 @@ T = TypeVar("T")
 _Found = tuple[Item, Result | str, float]  # an image, its result or what is wrong, and seconds
 
 _opened: dict[Task, Worker] = {}
+_waiting: set[Future[Any]] = set()  # for the thread that computes
 OVERLAP = 32  # from this many images on, a batch alone is computed in two, so that files overlap
 
 
@@ -52,8 +53,23 @@ def _open(task: Task) -> None:
 
 
 def computed(do: Callable[..., T], *args: Any) -> T:  # noqa: ANN401 - whatever `do` takes
-    """Return what a function does in the one thread that computes; see `ssplain.threads`."""
-    return _computer().submit(do, *args).result()
+    """Return what a function does in the one thread that computes; see `ssplain.threads`.
+
+    Raises:
+        CancelledError: if `leave_waiting` was called before its turn came.
+    """
+    future = _computer().submit(do, *args)
+    _waiting.add(future)
+    try:
+        return future.result()
+    finally:
+        _waiting.discard(future)
+
+
+def leave_waiting() -> None:
+    """Leave undone what waits for the thread that computes; what runs is finished."""
+    for future in list(_waiting):
+        future.cancel()
 
 
 @cache
