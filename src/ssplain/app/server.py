@@ -40,6 +40,7 @@ def create(
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
+        room.expect()
         with one_core():  # requests; the room's worker has all cores
             yield
         room.close()

@@ -121,6 +121,28 @@ class Library:
         self.sources = tuple(dict.fromkeys(sources))
         self._loaded: dict[tuple[str, bool], nn.Module] = {}
         self._lock, self._quick = Lock(), Lock()
+        self._prepared: set[str] = set()
+
+    def prepare(self) -> bool:
+        """Let the next model with a card compute a gradient; return whether there was one.
+
+        What is slow once (loading, and PyTorch's choice of kernels) is done before anybody waits.
+
+        >>> library = Library(["lenet5-mnist"])
+        >>> library.prepare(), library.prepare()
+        (True, False)
+        """
+        source = next((one for one in self.sources if one not in self._prepared), None)
+        if source is None:
+            return False
+        self._prepared.add(source)
+        about = self.about(source)
+        if about["size"] is not None:
+            blank = torch.full((1, about["channels"], *about["size"]), 0.5)
+            with models.Door(self._model(source, quick=False)).open(blank) as asked:
+                leaf = asked.images.clone().requires_grad_()
+                torch.autograd.grad(asked.classifier.log_probabilities(leaf).sum(), leaf)
+        return True
 
     def about(self, source: str) -> dict[str, Any]:
         """What the page shows of a model: its card where it has one."""

@@ -67,6 +67,7 @@ class Room:
     tracer: Tracer = field(default_factory=Tracer)
     places: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(8))
     _asked: float = field(default=-math.inf, init=False)
+    _expects: bool = field(default=False, init=False)
 
     @classmethod
     def furnish(
@@ -90,11 +91,21 @@ class Room:
         sources, sessions = Sources(images, done), Sessions()
         photographs = Photographs(sessions.root)
         work = Worklist(library, sources, photographs)
-        queue = Queue(idle=work.step)
+        queue = Queue()
         work.busy = queue.waiting
         room = cls(library, sources, work, Grades(grades), queue, sessions, photographs)
         work.attended = room.attended
+        queue.idle = room._rest
         return room
+
+    def expect(self) -> None:
+        """Somebody will come: the models are made ready, one after the other."""
+        self._expects = True
+        self.queue.wake()
+
+    def _rest(self) -> bool:
+        """Do what can be done while nobody waits; return whether there was anything."""
+        return (self._expects and self.library.prepare()) or self.worklist.step()
 
     def attend(self) -> None:
         """Somebody wants an answer at once: what is not urgent holds back for a moment."""
