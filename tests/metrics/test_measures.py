@@ -199,7 +199,7 @@ def test_a_measure_of_ones_own_is_one_small_class(highest: Measure) -> None:
     assert list(found.values)[-1] == highest.name
     assert found.summary("highest").value == 28
     assert found.gain(evaluate(Left(), images, 1, good * 2, points=3), "highest").value == 28
-    with pytest.raises(SSplainError, match="a measure 'highest' already"):
+    with pytest.raises(SSplainError, match="The measure 'highest' is there already"):
         MEASURES.add(Highest())
 
 

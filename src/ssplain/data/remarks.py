@@ -39,7 +39,7 @@ def haze(image: torch.Tensor) -> float:
     count = np.count_nonzero(lit)
     if not count or np.count_nonzero(dark) < _DARK_GROUND * dark.size:
         return 0.0
-    return np.count_nonzero(lit & dark) / count
+    return float(np.count_nonzero(lit & dark) / count)
 
 
 def is_jpeg(path: str | Path) -> bool:
