@@ -34,6 +34,18 @@ def test_ssplain_does_not_wait_for_captum() -> None:
     assert done.stdout.strip() == "set()"
 
 
+def test_explaining_does_not_load_the_compiler() -> None:
+    """PyTorch loads it for any mode that watches operators, unless told not to; two seconds."""
+    code = (
+        "import sys, torch\nfrom ssplain import SSplain\n"
+        "model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 2))\n"
+        "SSplain(model, iterations=2).explain(torch.rand(1, 1, 8, 8))\n"
+        "print({'torch._dynamo', 'sympy', 'scipy.stats'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_the_quick_selection_for_other_versions_is_there() -> None:
     text = (Path(__file__).parents[1] / "Makefile").read_text(encoding="utf-8")
     chosen = re.findall(r"tests/[\w/]+\.py", text[text.index("TOUCHED :=") : text.index("WITH :=")])

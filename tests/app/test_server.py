@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 import ssplain
 from ssplain.app import create
 from ssplain.desk import Room
+from ssplain.desk.library import Library, Prediction
 from ssplain.desk.queue import Task
 from tests.app.conftest import HOME
 
@@ -186,3 +187,22 @@ def test_there_are_no_other_pages(client: TestClient) -> None:
         assert client.get(path).status_code == 404, path
     for path in ("/", "/image/mnist/3", "/result/abc", "/about", "/worklist"):
         assert "<title>" in client.get(path).text
+
+
+def test_an_open_room_gets_ready_and_answers_requests_with_one_core(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cores: list[int] = []
+    plain = Library.predict
+
+    def predict(self: Library, source: str, image: torch.Tensor) -> Prediction:
+        cores.append(torch.get_num_threads())
+        return plain(self, source, image)
+
+    monkeypatch.setattr(Library, "predict", predict)
+    room = Room.furnish(["lenet5-mnist"])
+    with TestClient(create(room), base_url=HOME) as client:
+        assert room._expects
+        client.get("/")
+        assert client.get("/api/look", params={"image": "mnist/2"}).status_code == 200
+    assert cores == [1]

@@ -2,10 +2,10 @@ import json
 import os
 import shutil
 import sqlite3
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from PIL import Image
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
 from ssplain.jobs import worker
+from ssplain.jobs.driver import State
 from ssplain.jobs.explaining import Explaining
 from ssplain.jobs.index import NAME, Index
 from ssplain.jobs.job import run
@@ -23,9 +24,6 @@ from ssplain.jobs.recheck import retry_failed
 from ssplain.jobs.state import open_job
 from tests.jobs.digits import QUICK, exported, results, write_digits
 from tests.jobs.poison import Poison, write_files
-
-if TYPE_CHECKING:
-    from ssplain.jobs.driver import State
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +173,32 @@ def test_stop_ends_after_the_batch_that_is_computed(tmp_path: Path) -> None:
     assert stopped.counts.done <= 1, "the one that waits for the first is left undone"
     assert stopped.counts.failed == 0
     assert run(Poison(at_a_time=1), [files], tmp_path / "out").counts == (6, 0, 0)
+
+
+def test_what_another_job_in_this_process_leaves_undone_is_done_all_the_same(
+    tmp_path: Path,
+) -> None:
+    files = write_files(tmp_path / "in", **{f"n{i}": f"file {i}" for i in range(6)})
+    done = threading.Event()
+
+    def meddle() -> None:
+        while not done.wait(0.02):
+            worker.leave_waiting()  # as a job does that is stopped in another thread
+
+    meddler = threading.Thread(target=meddle)
+
+    def begin(state: State) -> None:
+        if not state.done:
+            meddler.start()
+        elif state.done > 1:
+            done.set()
+
+    try:
+        task = Poison(at_a_time=1, seconds=0.2)
+        assert run(task, [files], tmp_path / "out", progress=begin).counts == (6, 0, 0)
+    finally:
+        done.set()
+        meddler.join()
 
 
 def test_a_second_writer_is_refused(digits: Path, tmp_path: Path) -> None:

@@ -110,7 +110,9 @@ class Driver:
         except WorkerLost as error:
             self._lost(attempt, error.times)
             return
-        except CancelledError:  # left undone; see _leave
+        except CancelledError:  # left undone by this job, see _leave, or by another one here
+            if not self.stop():
+                self._again.append(attempt)
             return
         if worked.at_once is not None and worked.at_once != self._at_once:
             self._at_once = worked.at_once

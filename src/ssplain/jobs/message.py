@@ -36,7 +36,7 @@ class Batch:
         """Return it as JSON.
 
         >>> from ssplain.jobs.explaining import Explaining
-        >>> batch = Batch(Explaining("lenet5-mnist"), (Item(1, "/eye.png"),), "/out", "1.0")
+        >>> batch = Batch(Explaining("lenet5-mnist"), (Item(1, "/e.png"),), "/out", "1.0", 4, True)
         >>> Batch.read(batch.written()) == batch
         True
         """
