@@ -150,9 +150,9 @@ class Folders:
 
     def _candidates(self, source: Source) -> Iterator[list[str]]:
         """Yield names for an image, the shortest first."""
-        path = Path(source.path)
-        inside = path.is_relative_to(self.base) and path != self.base
-        short = path.relative_to(self.base).parts if inside else (path.name,)
+        path, above = Path(source.path), self.base.parts
+        inside = path.parts[: len(above)] == above and len(path.parts) > len(above)
+        short = path.parts[len(above) :] if inside else (path.name,)
         whole = path.parts[1:] if path.anchor else path.parts
         stem = safe_name(path.stem)
         for count in range(len(short), len(whole) + 1):

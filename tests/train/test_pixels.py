@@ -81,13 +81,31 @@ def test_a_stroke_asks_for_a_vessel_but_not_for_its_width() -> None:
         logits[:, 0, first:last] = 8
         return float(vessel_loss(logits, batch(none, stroke, line)))
 
-    missed, thin, wide, elsewhere = (cost(*rows) for rows in ((0, 0), (20, 21), (18, 23), (30, 32)))
+    missed, thin, wide, elsewhere = (cost(*rows) for rows in ((0, 0), (20, 22), (18, 23), (30, 32)))
     assert thin < 0.01
-    assert cost(22, 23) == pytest.approx(thin, abs=0.01)  # strokes stray from their vessel
-    assert cost(23, 24) == pytest.approx(missed, rel=0.01)
+    for row in (18, 21):  # strokes stray from their vessel
+        assert cost(row, row + 2) == pytest.approx(thin, abs=0.01)
+    for row in (16, 23):
+        assert cost(row, row + 2) == pytest.approx(missed, rel=0.01)
     assert wide == pytest.approx(thin, abs=0.01)
     assert missed > 20 * thin
     assert elsewhere > missed
+
+
+def test_dots_are_no_vessel() -> None:
+    # The first network found every stroke by dots on every fourth pixel of the whole photograph.
+    none = torch.zeros(1, 2, 40, 40)
+    line = torch.zeros(1, 1, 40, 40)
+    line[..., 20, :] = 1
+    dotted, vessel = torch.full_like(none, -4), torch.full_like(none, -4)
+    dotted[:, 0, ::2, 1::2] = 4
+    vessel[:, 0, 19:21] = 4
+    nothing_else_asked = torch.zeros_like(none)
+    missed, dots, found = (
+        float(vessel_loss(logits, batch(none, nothing_else_asked, line)))
+        for logits in (torch.full_like(none, -4), dotted, vessel)
+    )
+    assert dots > 0.7 * missed > 20 * found
 
 
 def test_painted_truth_asks_for_the_width_and_doubt_asks_for_little() -> None:

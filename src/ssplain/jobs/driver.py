@@ -59,8 +59,8 @@ class Driver:
     def go(self) -> None:
         """Work until no image waits, or something says to stop."""
         waiting = self.index.counts()["waiting"]
-        most = max(1, -(-waiting // (2 * self.engine.workers)))
-        survey = Survey(self.index, self.task, self.place, self.base, most)
+        workers = self.engine.workers
+        survey = Survey(self.index, self.task, self.place, self.base, waiting, workers)
         coming = (_Try(items) for items in survey.batches())
         self._at_once = self.index.about("at_once")
         self._tell()

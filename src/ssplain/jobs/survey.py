@@ -22,6 +22,7 @@ SMALL = 900  # jobs of up to this many images need no parts
 _TOGETHER = 64  # images that are looked at in one transaction
 _AHEAD = 8  # such groups that are read ahead
 _HELD = 20_000  # images that wait for others of their shape
+_FIRST = 256  # images of the first batch; the next is as large as all before it together, and so on
 
 
 class Seen(NamedTuple):
@@ -66,6 +67,25 @@ def _look_at(paths: list[str]) -> list[Seen]:
     return [look(path) for path in paths]
 
 
+def batch_limit(handed: int, waiting: int, workers: int) -> int:
+    """Return how large the next batch may be: all workers are to have two or more, the first small.
+
+    Nothing is computed while the first images are read.
+
+    Args:
+        handed: images that were handed out before.
+        waiting: images that waited when the job was started.
+        workers: how many share the work.
+
+    >>> [batch_limit(handed, 5000, 1) for handed in (0, 256, 768)]
+    [256, 512, 1024]
+    >>> batch_limit(0, 20, 2)
+    5
+    """
+    share = -(-waiting // (2 * workers))
+    return max(1, min(share, _FIRST + handed // workers))
+
+
 @dataclass
 class Survey:
     """Looks at the waiting images in the plan's order and puts them into batches.
@@ -75,14 +95,17 @@ class Survey:
         task: tells which images go together.
         place: where results go.
         base: names of results are relative to this folder.
-        most: the largest batch, so that all workers have some.
+        waiting: how many images wait.
+        workers: how many share the work.
     """
 
     index: Index
     task: Task
     place: Place
     base: Path
-    most: int
+    waiting: int
+    workers: int
+    _handed: int = 0
     _groups: dict[str, list[Item]] = field(default_factory=dict)
     _folders: dict[str, Folders] = field(default_factory=dict)
 
@@ -94,7 +117,8 @@ class Survey:
             for item, key, size in taken:
                 group = self._groups.setdefault(key, [])
                 group.append(item)
-                if len(group) >= min(size, self.most):
+                if len(group) >= min(size, batch_limit(self._handed, self.waiting, self.workers)):
+                    self._handed += len(group)
                     yield tuple(self._groups.pop(key))
             while sum(map(len, self._groups.values())) > _HELD:
                 yield tuple(self._groups.pop(max(self._groups, key=lambda k: len(self._groups[k]))))

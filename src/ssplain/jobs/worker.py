@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
+from threading import Lock
 from typing import Any, TypeVar
 
 from ssplain.errors import SSplainError
@@ -26,6 +27,7 @@ _Found = tuple[Item, Result | str, float]  # an image, its result or what is wro
 
 _opened: dict[Task, Worker] = {}
 _waiting: set[Future[Any]] = set()  # for the thread that computes
+_reading = Lock()  # batches are read one after the other: the first is waited for
 OVERLAP = 32  # from this many images on, a batch alone is computed in two, so that files overlap
 
 
@@ -125,13 +127,14 @@ def work(batch: Batch) -> Worked:
 
 def _read(worker: Worker, items: Sequence[Item]) -> tuple[list[tuple[Item, Any]], list[Outcome]]:
     good, bad = [], []
-    for item in items:
-        try:
-            good.append((item, worker.read(item)))
-        except SSplainError as error:
-            bad.append(Outcome(item, _named(item, str(error))))
-        except Exception as error:  # noqa: BLE001 - one odd file must not stop the others
-            bad.append(Outcome(item, f"{item.path} cannot be read: {_name(error)}."))
+    with _reading:
+        for item in items:
+            try:
+                good.append((item, worker.read(item)))
+            except SSplainError as error:
+                bad.append(Outcome(item, _named(item, str(error))))
+            except Exception as error:  # noqa: BLE001 - one odd file must not stop the others
+                bad.append(Outcome(item, f"{item.path} cannot be read: {_name(error)}."))
     return good, bad
 
 
