@@ -7,7 +7,7 @@ from torch import nn
 
 import ssplain
 from ssplain import SSplain
-from ssplain.models.door import Door
+from ssplain.ask.door import Door
 from tests.explain.networks import Attention, networks
 from tests.explain.small import pictures
 

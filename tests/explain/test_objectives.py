@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 import ssplain
 from ssplain import SSplain, SSplainError, preset
+from ssplain.ask.adapter import Classifier
 from ssplain.explain.objectives import (
     ClassLoss,
     RankingLoss,
@@ -17,7 +18,6 @@ from ssplain.explain.objectives import (
     share_schedule,
 )
 from ssplain.metrics import insertion_deletion
-from ssplain.models.adapter import Classifier
 from tests.explain.small import sparse_images, tiny
 
 

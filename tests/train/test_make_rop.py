@@ -12,12 +12,12 @@ from ssplain.data.simulated import SimulatedROP
 from ssplain.errors import SSplainError
 from ssplain.models.card import WEIGHTS, card
 from ssplain.models.googlenet import GoogLeNet
+from ssplain.sheets import paintings
+from ssplain.sheets.paintings import PaintedROP
 from ssplain.simulate.ground import Ground
 from ssplain.train import make_rop as making
-from ssplain.train import paintings
 from ssplain.train.loop import Settings, Step
 from ssplain.train.make_rop import make_rop, simulated
-from ssplain.train.paintings import PaintedROP
 from ssplain.train.rop import Stage, judge
 from tests.fundus.eyes import blank_eye
 

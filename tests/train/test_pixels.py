@@ -9,13 +9,13 @@ from scipy.ndimage import label
 from ssplain.data.hvdropdb import Eye
 from ssplain.errors import SSplainError
 from ssplain.models.unet import UNet
+from ssplain.sheets.sheet import Pool, as_sheet, patches
+from ssplain.sheets.snap import snapped
+from ssplain.sheets.strokes import painted_sheet, prepare, stroke_sheet
+from ssplain.sheets.wear import worn
 from ssplain.train.disc import disc_loss
 from ssplain.train.pixels import Batch, Plan, fit
-from ssplain.train.sheets import Pool, as_sheet, patches
-from ssplain.train.snap import snapped
-from ssplain.train.strokes import painted_sheet, prepare, stroke_sheet
 from ssplain.train.vessels import vessel_loss
-from ssplain.train.wear import worn
 from tests.fundus.eyes import painted_eye
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ssplain.ask.adapter import first_channels
+from ssplain.ask.batching import fitting_batch
+from ssplain.ask.holding import frozen
 from ssplain.bench.textbook import textbook
 from ssplain.bench.timing import in_turn, ratio
 from ssplain.data import bundled
 from ssplain.explain import Preset, SSplain, preset
 from ssplain.models import GoogLeNet, load
-from ssplain.models.adapter import first_channels
-from ssplain.models.batching import fitting_batch
-from ssplain.models.holding import frozen
 
 Case = dict[str, Any]
 

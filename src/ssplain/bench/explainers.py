@@ -13,11 +13,11 @@ from typing import Any
 import captum.attr
 import torch
 
+from ssplain.ask.batching import fitting_batch
 from ssplain.bench.timing import in_turn, ratio, seconds
 from ssplain.data import bundled
 from ssplain.explain.registry import make, method, names
 from ssplain.models import fold_batch_norm, load
-from ssplain.models.batching import fitting_batch
 from ssplain.models.card import BUNDLED
 
 Case = dict[str, Any]

@@ -18,10 +18,10 @@ from ssplain.data.hvdropdb import CAMERAS, WITHOUT_DISC, Camera, Eye, eyes
 from ssplain.fundus.disc import find_disc
 from ssplain.fundus.segment import segment
 from ssplain.reading.opinion import features
+from ssplain.sheets.paintings import painted_eye
+from ssplain.sheets.strokes import ground_of
 from ssplain.simulate.disease import CLASSES
 from ssplain.simulate.paint import Painted
-from ssplain.train.paintings import painted_eye
-from ssplain.train.strokes import ground_of
 from ssplain.vessels import trace
 
 _TOLERANCE = 3.0  # pixels at a width of 640

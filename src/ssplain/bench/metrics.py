@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ssplain.ask.batching import fitting_batch
+from ssplain.ask.holding import frozen
 from ssplain.bench.timing import in_turn, ratio, seconds
 from ssplain.data import bundled
 from ssplain.explain.registry import make, names
@@ -17,8 +19,6 @@ from ssplain.metrics import connected, insertion_deletion, kappa, largest_compon
 from ssplain.metrics.components import Rule
 from ssplain.metrics.order import AXES, FINE_POINTS, PAPER_POINTS, Axis
 from ssplain.models import load
-from ssplain.models.batching import fitting_batch
-from ssplain.models.holding import frozen
 
 Case = dict[str, Any]
 

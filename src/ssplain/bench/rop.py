@@ -25,10 +25,10 @@ from ssplain.explain.registry import make
 from ssplain.metrics.intervals import paired
 from ssplain.metrics.localisation import localise
 from ssplain.models import load, severity
+from ssplain.sheets.paintings import PaintedROP
 from ssplain.simulate.courses import simulate_on_mask
 from ssplain.simulate.eye import SimulatedFundus, simulate
 from ssplain.simulate.report import brightness
-from ssplain.train.paintings import PaintedROP
 from ssplain.train.rop import judge
 from ssplain.vessels import trace
 

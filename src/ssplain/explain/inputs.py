@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
+from ssplain.ask.batching import as_batch as as_batch  # noqa: PLC0414 - for those who still look here
 from ssplain.errors import SSplainError
-from ssplain.models.batching import as_batch as as_batch  # noqa: PLC0414 - for those who still look here
 
 Support = str | float | Tensor | Callable[[Tensor], Tensor] | None
 Start = str | Tensor

@@ -20,9 +20,9 @@ from typing import ClassVar, Literal, Self, get_args
 import torch
 from torch import Tensor
 
+from ssplain.ask.adapter import Classifier
+from ssplain.ask.model_pass import LogSoftmax
 from ssplain.errors import SSplainError
-from ssplain.models.adapter import Classifier
-from ssplain.models.model_pass import LogSoftmax
 from ssplain.prox import share_threshold
 from ssplain.solve import Term
 

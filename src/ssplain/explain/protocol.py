@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Literal, ParamSpec, Protocol, TypeVar, Unpack
 import torch
 from torch import Tensor
 
+from ssplain.ask.adapter import Classifier
+from ssplain.ask.batching import as_batch
+from ssplain.ask.company import in_fitting_company
+from ssplain.ask.context import Fill, Images, as_tensor
+from ssplain.ask.door import Door, ModelOptions, OpenModel
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
 from ssplain.explain.notices import notice_empty, notice_scale
 from ssplain.explain.targets import Target, resolve_target
-from ssplain.models.adapter import Classifier
-from ssplain.models.batching import as_batch
-from ssplain.models.company import in_fitting_company
-from ssplain.models.context import Fill, Images, as_tensor
-from ssplain.models.door import Door, ModelOptions, OpenModel
 from ssplain.progress import Progress
 
 T = TypeVar("T")

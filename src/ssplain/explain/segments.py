@@ -9,10 +9,10 @@ import torch
 from skimage.segmentation import slic
 from torch import Tensor
 
+from ssplain.ask.door import Door, ModelOptions
 from ssplain.errors import SSplainError
 from ssplain.explain.inputs import Support, find_support, intensity
 from ssplain.explain.targets import Target, resolve_target
-from ssplain.models.door import Door, ModelOptions
 from ssplain.vessels import trace
 
 Segments = Literal["vessels", "superpixels"] | Tensor | Callable[[Tensor], Tensor]

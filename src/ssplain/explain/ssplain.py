@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Literal, TypeVar, Unpack
 import torch
 from torch import Tensor
 
+from ssplain.ask.batching import as_batch
+from ssplain.ask.context import Images
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import describe
 from ssplain.explain.checks import require as _require
@@ -33,8 +35,6 @@ from ssplain.explain.segments import Segments, find_segments
 from ssplain.explain.solved import Count, Solved
 from ssplain.explain.starts import MODEL_STARTS, asks_model
 from ssplain.explain.targets import Target
-from ssplain.models.batching import as_batch
-from ssplain.models.context import Images
 from ssplain.models.fingerprint import fingerprint
 from ssplain.models.onnx import is_query_only
 from ssplain.progress import Progress

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ssplain.ask.batching import as_batch, fitting_batch
 from ssplain.data import read_any, resize, size_of
 from ssplain.data.kind import refuse_photograph
 from ssplain.data.remarks import HAZY, haze, is_jpeg, unused_bits
@@ -23,7 +24,6 @@ from ssplain.files import npz_bytes
 from ssplain.jobs.task import Files, Item, Result
 from ssplain.metrics import kept_and_removed
 from ssplain.models import Head, ModelCard, fold_batch_norm, load
-from ssplain.models.batching import as_batch, fitting_batch
 from ssplain.models.card import find_card
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures

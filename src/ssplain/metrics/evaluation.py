@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ssplain.ask.door import ModelOptions
 from ssplain.errors import SSplainError
 from ssplain.explain.inputs import Support
 from ssplain.explain.targets import Target
@@ -17,7 +18,6 @@ from ssplain.metrics.intervals import Comparison, Interval, area, balanced_mean,
 from ssplain.metrics.measure import Material
 from ssplain.metrics.measures import MEASURES
 from ssplain.metrics.order import FINE_POINTS, Axis
-from ssplain.models.door import ModelOptions
 from ssplain.vessels import VesselTree
 
 _UNKNOWN = Interval(torch.nan, torch.nan, torch.nan)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from torch import Tensor
 
+from ssplain.ask.door import ModelOptions
 from ssplain.errors import SSplainError
 from ssplain.explain.inputs import Support, as_batch, find_support
 from ssplain.explain.protocol import ChannelRule, over_channels
@@ -16,7 +17,6 @@ from ssplain.metrics.curves import Baseline, Curves, insertion_deletion
 from ssplain.metrics.localisation import Localisation, localise
 from ssplain.metrics.order import Axis
 from ssplain.metrics.similarity import VesselSimilarity, vessel_similarity
-from ssplain.models.door import ModelOptions
 from ssplain.vessels import VesselTree
 
 Better = Literal["high", "low"]

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from ssplain.ask.batching import fitting_batch, run_in_batches
+from ssplain.ask.door import Door, ModelOptions
+from ssplain.ask.holding import frozen
 from ssplain.errors import SSplainError
-from ssplain.models.batching import fitting_batch, run_in_batches
-from ssplain.models.door import Door, ModelOptions
-from ssplain.models.holding import frozen
 from ssplain.train.statistics import gathering
 
 Mode = Literal["cascading", "independent"]

@@ -17,13 +17,13 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
+from ssplain.ask.adapter import home_of
+from ssplain.ask.door import ModelOptions
 from ssplain.errors import SSplainError
 from ssplain.explain.inputs import Support, as_batch, find_support
 from ssplain.metrics.agreement import hog_correlation, spearman, ssim
 from ssplain.metrics.order import check_maps
 from ssplain.metrics.randomise import Mode, stages
-from ssplain.models.adapter import home_of
-from ssplain.models.door import ModelOptions
 
 Measure = Callable[[Tensor, Tensor, Tensor], Tensor]
 

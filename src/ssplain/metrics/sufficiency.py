@@ -6,8 +6,8 @@ from typing import Any, Unpack
 
 from torch import Tensor
 
+from ssplain.ask.door import Door, ModelOptions
 from ssplain.explain import Explanation
-from ssplain.models.door import Door, ModelOptions
 
 
 @dataclass(frozen=True, eq=False)

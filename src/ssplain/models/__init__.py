@@ -1,11 +1,11 @@
-"""What is explained: adapters for any model, LeNet-5, GoogLeNet, loading and cards."""
+"""What is explained: LeNet-5, GoogLeNet, loading and cards; the door to any model is in `ask`."""
 
-from ssplain.models.adapter import Classifier, OnBackground
+from ssplain.ask.adapter import Classifier, OnBackground
+from ssplain.ask.door import Door, ModelOptions, OpenModel
+from ssplain.ask.heads import AtLeast, Head, Normalised, OneLabel, denormalise
+from ssplain.ask.holding import frozen
 from ssplain.models.card import ModelCard, card, save
-from ssplain.models.door import Door, ModelOptions, OpenModel
 from ssplain.models.googlenet import GoogLeNet, fold_batch_norm
-from ssplain.models.heads import AtLeast, Head, Normalised, OneLabel, denormalise
-from ssplain.models.holding import frozen
 from ssplain.models.lenet import LeNet5
 from ssplain.models.load import load
 from ssplain.models.onnx import OnnxModel, QueryOnly

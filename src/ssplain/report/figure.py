@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from ssplain.ask.heads import denormalise as _as_they_were
 from ssplain.explain import Explanation
-from ssplain.models.heads import denormalise as _as_they_were
 from ssplain.report.labels import label
 from ssplain.report.render import grey, heat, mask_view, top_view
 

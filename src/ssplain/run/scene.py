@@ -8,12 +8,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from ssplain.ask.door import Door, ModelOptions
 from ssplain.data import DATASETS
 from ssplain.explain.presets import PRESETS
 from ssplain.metrics import MEASURES
 from ssplain.models import fold_batch_norm, load
 from ssplain.models.card import card
-from ssplain.models.door import Door, ModelOptions
 from ssplain.models.fingerprint import fingerprint
 from ssplain.run.revision import revision
 from ssplain.vessels import VesselTree, trace

@@ -16,9 +16,9 @@ from ssplain.fundus.disc import DISC_DIAMETER, DISC_REACH, new_disc_network
 from ssplain.fundus.photo import Pixels, flat, resized
 from ssplain.fundus.plate import plate
 from ssplain.models.unet import UNet
+from ssplain.sheets.sheet import Pool, Sheet, as_sheet
+from ssplain.sheets.wear import worn
 from ssplain.train.pixels import Batch, Plan, Round, fit
-from ssplain.train.sheets import Pool, Sheet, as_sheet
-from ssplain.train.wear import worn
 
 DISC_PLAN = Plan(epochs=30, steps=40)
 _SIDE = 192  # pixels of a patch, a multiple of what the network folds and halves

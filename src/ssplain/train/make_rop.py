@@ -11,10 +11,10 @@ from ssplain.data.hvdropdb import CAMERAS, eyes
 from ssplain.data.simulated import Examples, SimulatedROP
 from ssplain.models.card import ModelCard, save
 from ssplain.models.domain import FEWEST, Domain
+from ssplain.sheets.paintings import PaintedROP
 from ssplain.train.draws import Images
 from ssplain.train.lesson import Known
 from ssplain.train.loop import Step
-from ssplain.train.paintings import PaintedROP
 from ssplain.train.pupil import Pupil
 from ssplain.train.rop import CLASSES, STAGES, Performance, Stage, judge, train_rop
 

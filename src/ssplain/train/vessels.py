@@ -10,9 +10,9 @@ from torch.nn import functional
 from ssplain.data.hvdropdb import CAMERAS, eyes
 from ssplain.fundus.segment import new_network
 from ssplain.models.unet import UNet
+from ssplain.sheets.sheet import Pool
+from ssplain.sheets.strokes import prepare, sheet
 from ssplain.train.pixels import Batch, Plan, Round, fit
-from ssplain.train.sheets import Pool
-from ssplain.train.strokes import prepare, sheet
 
 PLAN = Plan(epochs=120, steps=60, lr=4e-3, memory=200)
 _ALONG = 0.5  # weight of the lines along strokes

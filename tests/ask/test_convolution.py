@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from ssplain.models.model_pass import ModelPass
+from ssplain.ask.model_pass import ModelPass
 
 
 def used(output: Tensor) -> bool:

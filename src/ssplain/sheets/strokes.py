@@ -17,12 +17,12 @@ from ssplain.data.hvdropdb import PALE, Eye
 from ssplain.fundus.photo import flat, resized
 from ssplain.fundus.plate import Plate, plate
 from ssplain.fundus.segment import DIAMETER, REACH
+from ssplain.sheets.sheet import Sheet, as_sheet
+from ssplain.sheets.snap import snapped
+from ssplain.sheets.wear import worn
 from ssplain.simulate.disease import draw_disease
 from ssplain.simulate.ground import Ground, clear, dark_lines
 from ssplain.simulate.paint import Place, choroid, grown, paint
-from ssplain.train.sheets import Sheet, as_sheet
-from ssplain.train.snap import snapped
-from ssplain.train.wear import worn
 
 _DOUBT = 0.12  # weight of dark lines that nobody drew
 _ASTRAY = 3  # pixels beside a stroke in which its vessel may lie

@@ -22,11 +22,11 @@ from ssplain.fundus.frame import Frame
 from ssplain.fundus.ring import without_ring
 from ssplain.fundus.segment import DIAMETER, segment
 from ssplain.progress import Progress
+from ssplain.sheets.strokes import ground_of
 from ssplain.simulate.anatomy import SIZE
 from ssplain.simulate.disease import CLASSES, draw_disease
 from ssplain.simulate.ground import Ground
 from ssplain.simulate.paint import Painted, Place, grown, paint
-from ssplain.train.strokes import ground_of
 
 # Photographs and trees of each split are its own. Of those that the vessel network was trained on,
 # every eighth is for validation; those left out of its training are for testing.

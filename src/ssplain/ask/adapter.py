@@ -12,10 +12,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from ssplain.ask.batching import run_in_batches
+from ssplain.ask.context import Context
+from ssplain.ask.model_pass import LogSoftmax, ModelPass
 from ssplain.errors import SSplainError
-from ssplain.models.batching import run_in_batches
-from ssplain.models.context import Context
-from ssplain.models.model_pass import LogSoftmax, ModelPass
 
 OutputKind = Literal["auto", "logits", "probs"]
 OutputSelector = int | str | Callable[[Any], Tensor] | None

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ssplain.models.adapter import Classifier
-from ssplain.models.door import OpenModel
+from ssplain.ask.adapter import Classifier
+from ssplain.ask.door import OpenModel
 
 TRIED = 16  # images in the trial
 

@@ -6,7 +6,7 @@ import pytest
 
 PASSES = """
 import resource, torch
-from ssplain.models.batching import run_in_batches
+from ssplain.ask.batching import run_in_batches
 
 def activations(_):
     held = [torch.zeros(2**20) for _ in range(8)]  # 4 MiB each, freed together

@@ -13,8 +13,7 @@ from typing import Any, TypedDict, TypeVar
 import torch
 from torch import Tensor
 
-from ssplain.errors import SSplainError
-from ssplain.models.adapter import (
+from ssplain.ask.adapter import (
     Classifier,
     OutputKind,
     OutputSelector,
@@ -22,9 +21,10 @@ from ssplain.models.adapter import (
     home_of,
     plain,
 )
-from ssplain.models.batching import as_batch, fitting_batch, run_in_batches
-from ssplain.models.context import Context, Fill, Images
-from ssplain.models.holding import frozen, plain_arithmetic, require_plain_numbers
+from ssplain.ask.batching import as_batch, fitting_batch, run_in_batches
+from ssplain.ask.context import Context, Fill, Images
+from ssplain.ask.holding import frozen, plain_arithmetic, require_plain_numbers
+from ssplain.errors import SSplainError
 
 T = TypeVar("T")
 
@@ -39,9 +39,9 @@ class ModelOptions(TypedDict, total=False):
         channels: how many channels the model takes, if its first convolution does not tell.
         batch_size: images in one call of the model; bounds the memory, does not change the result.
         image_convolution: whether a first convolution may take our faster way back to the image
-            (see `ssplain.models.convolution`); False leaves all layers as they are.
+            (see `ssplain.ask.convolution`); False leaves all layers as they are.
         fill: what a hidden pixel shows: zero, another number, one per channel, "mean", "blur", a
-            tensor, or a function of the images; see `ssplain.models.context`.
+            tensor, or a function of the images; see `ssplain.ask.context`.
     """
 
     output: OutputSelector

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ssplain.ask.adapter import OutputKind, OutputSelector, pick_values
 from ssplain.errors import SSplainError
-from ssplain.models.adapter import OutputKind, OutputSelector, pick_values
 
 
 class OneLabel(nn.Module):

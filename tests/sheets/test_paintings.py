@@ -9,7 +9,7 @@ from ssplain.errors import SSplainError
 from ssplain.fundus.segment import segment
 from ssplain.reading.eye import Reader
 from ssplain.reading.image import look, open_image
-from ssplain.train.paintings import PaintedROP, as_graded
+from ssplain.sheets.paintings import PaintedROP, as_graded
 from tests.fundus.eyes import painted_eye
 
 HAS_DATA = (Path(os.environ.get("SSPLAIN_DATA", "/none")) / "hvdropdb").is_dir()

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import batch_norm, conv2d, linear, pad
 from torch.overrides import TorchFunctionMode
 
-from ssplain.models.convolution import convolve
+from ssplain.ask.convolution import convolve
 
 # Matrix products of fewer rows than this are summed in another order than those of more (measured:
 # up to 11 rows with 2 threads); 32 leaves a margin.
@@ -66,7 +66,7 @@ class ModelPass(TorchFunctionMode):
       image's gradient and values are laid out differently, as they are behind an average over all
       pixels: in evaluation mode it is a scale and a shift, and computed as such.
 
-    A convolution of images has a faster way back, see `ssplain.models.convolution`.
+    A convolution of images has a faster way back, see `ssplain.ask.convolution`.
 
     Args:
         image_convolution: whether to take that way.

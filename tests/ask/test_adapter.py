@@ -2,12 +2,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from ssplain.ask.adapter import Classifier
+from ssplain.ask.batching import run_in_batches
+from ssplain.ask.holding import frozen
+from ssplain.ask.model_pass import LogSoftmax, ModelPass
 from ssplain.errors import SSplainError
-from ssplain.models.adapter import Classifier
-from ssplain.models.batching import run_in_batches
 from ssplain.models.fingerprint import fingerprint
-from ssplain.models.holding import frozen
-from ssplain.models.model_pass import LogSoftmax, ModelPass
 
 IMAGES = torch.rand(5, 1, 4, 4, generator=torch.Generator().manual_seed(0))
 

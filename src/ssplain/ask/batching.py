@@ -8,8 +8,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from ssplain.ask.context import Images, as_tensor
 from ssplain.errors import SSplainError
-from ssplain.models.context import Images, as_tensor
 
 T = TypeVar("T")
 

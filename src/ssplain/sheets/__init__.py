@@ -1,0 +1,1 @@
+"""What networks that see photographs learn from: strokes drawn by hand, and painted trees."""
