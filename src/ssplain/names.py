@@ -90,7 +90,7 @@ def common_folder(paths: Sequence[str | Path]) -> Path:
 
 
 class Folders:
-    """Gives each image a folder below `home` that is its own, in this call and in later ones.
+    """Give each image a folder below `home` that is its own, in this call and in later ones.
 
     The name is the image's path relative to `base`. Where another image has it already, more of
     the image's path is taken, then its suffix, then a part of its hash. Names that differ in case

@@ -80,7 +80,7 @@ class Question(BaseModel):
 
 @router.get("/room")
 def about(room: Here) -> dict[str, Any]:
-    """What the page needs to know at first."""
+    """Return what the page needs to know at first."""
     return {
         "version": __version__,
         "models": [room.library.about(name) for name in room.library.sources],
@@ -102,7 +102,7 @@ def about(room: Here) -> dict[str, Any]:
 
 @router.get("/thumb", dependencies=[quick])
 def thumb(room: Here, session: Mine, image: Name) -> Response:
-    """A small picture of an image."""
+    """Return a small picture of an image."""
     small = thumbnail(room.sources.picture(image, session).image, 112)
     return Response(
         png_bytes(small), media_type="image/png", headers={"Cache-Control": "private, max-age=3600"}
@@ -125,7 +125,7 @@ async def upload(
 
 @router.get("/look", dependencies=[quick])
 def look(room: Here, session: Mine, image: Name, model: Model = "") -> dict[str, Any]:
-    """What the model says of an image, and what else is known of it."""
+    """Return what the model says of an image, and what else is known of it."""
     looked = room.look_at(session, image, model)
     picture, subject = looked.picture, looked.subject
     said = room.prediction(looked)
@@ -156,13 +156,13 @@ def look(room: Here, session: Mine, image: Name, model: Model = "") -> dict[str,
 
 @router.get("/pixels", dependencies=[quick])
 def pixels(room: Here, session: Mine, image: Name, model: Model = "") -> Response:
-    """The image as it is shown: one byte per channel and pixel."""
+    """Return the image as it is shown: one byte per channel and pixel."""
     return _bytes(as_bytes(_shown(room.look_at(session, image, model))))
 
 
 @router.get("/drawn", dependencies=[quick])
 def drawn(room: Here, session: Mine, image: Name, model: Model = "") -> Response:
-    """The pixels that maps cover, where that is not obvious: one byte each, 0 for the others."""
+    """Return the pixels that maps cover, where that is not obvious: one byte each, 0 elsewhere."""
     subject = _subject(room.look_at(session, image, model))
     plane = subject.inside.float() if subject.vessels is None else subject.vessels
     return _bytes(vessel_bytes(plane.numpy()).tobytes())
@@ -189,7 +189,7 @@ def planted(image: Name) -> Response:
 
 @router.post("/ask", dependencies=[quick])
 def ask(room: Here, session: Mine, question: Question) -> dict[str, Any]:
-    """What the model says of a part of the image, and of the image without it."""
+    """Return what the model says of a part of the image, and of the image without it."""
     looked = room.look_at(session, question.image, question.model)
     subject = _subject(looked)
     size = tuple(subject.inside.shape)

@@ -35,7 +35,7 @@ Done = Annotated[Job, Depends(job_of)]
 
 @router.get("/report.html")
 def together(job: Done) -> Response:
-    """The whole job, or its first images, as one page."""
+    """Return the whole job, or its first images, as one page."""
     with open_job(job.folder) as index:
         content = job_page(index, job.root).encode()
     return tables.download(content, "text/html; charset=utf-8", "ssplain-report.html")
@@ -43,14 +43,14 @@ def together(job: Done) -> Response:
 
 @router.get("/{number}")
 def watch(job: Done, number: int) -> dict[str, Any]:
-    """What the job has found, as of a run that is done."""
+    """Return what the job has found, as of a run that is done."""
     files = sorted(job.files(number) & set(FILES))
     return {"state": "done", "message": "", "files": files, "result": job.result(number)}
 
 
 @router.get("/{number}/maps/0")
 def planes(job: Done, number: int) -> Response:
-    """The map, see `ssplain.desk.subject.layer`."""
+    """Return the map, see `ssplain.desk.subject.layer`."""
     return Response(job.map(number), media_type="application/octet-stream")
 
 
@@ -63,14 +63,14 @@ def arrays(job: Done, number: int) -> Response:
 
 @router.get("/{number}/table.csv")
 def table(job: Done, number: int) -> Response:
-    """What the model says, and how the map did."""
+    """Return what the model says, and how the map did."""
     content = tables.of_result(job.result(number))
     return tables.download(content, "text/csv; charset=utf-8", "ssplain-table.csv")
 
 
 @router.get("/{number}/report.html")
 def report(job: Done, number: int) -> Response:
-    """The result as one page that needs no room and no network."""
+    """Return the result as one page that needs no room and no network."""
     result, subject = job.result(number), job.subject(number)
     planes = {result["maps"][0]["title"]: job.map(number)}
     shown = reports.explained(result, subject.shown.numpy(), subject.inside.numpy(), planes)

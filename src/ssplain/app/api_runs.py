@@ -67,7 +67,7 @@ def start(room: Here, session: Mine, wanted: Wanted) -> dict[str, str]:
 
 @router.get("")
 def recent(session: Mine) -> list[dict[str, Any]]:
-    """This session's runs, the newest first."""
+    """Return this session's runs, the newest first."""
     found = []
     for key, task in reversed(session.tasks.items()):
         result = runs.read(session.folder / "results" / key)
@@ -80,7 +80,7 @@ def recent(session: Mine) -> list[dict[str, Any]]:
 
 @router.get("/report.html", dependencies=[quick])
 def together(session: Mine) -> Response:
-    """The newest results of this session as one page."""
+    """Return the newest results of this session as one page."""
     folders = [session.folder / "results" / key for key in reversed(session.tasks)]
     found = [one for folder in folders if (one := reports.of_run(folder)) is not None]
     content = reports.report(found[: reports.MOST])
@@ -141,7 +141,7 @@ def table(session: Mine, run: str) -> Response:
 
 @router.get("/{run}/report.html", dependencies=[quick])
 def report(session: Mine, run: str) -> Response:
-    """The result as one page that needs no room and no network."""
+    """Return the result as one page that needs no room and no network."""
     found = reports.of_run(session.find("results", run))
     content = reports.report([] if found is None else [found])
     return tables.download(content, "text/html; charset=utf-8", "ssplain-report.html")
@@ -149,7 +149,7 @@ def report(session: Mine, run: str) -> Response:
 
 @router.get("/{run}/files/{name}", dependencies=[quick])
 def file(session: Mine, run: str, name: str) -> Response:
-    """A map as DICOM, without any patient's name."""
+    """Return a map as DICOM, without any patient's name."""
     content = reports.dicom(session.find("results", run), name)
     return tables.download(content, "application/dicom", name)
 

@@ -48,7 +48,7 @@ def worklist(
 def graded(
     room: Here, _: Mine, request: Request, image: Name, reader: Reader = ""
 ) -> dict[str, Any]:
-    """What can be said of an image, and what this reader has said."""
+    """Return what can be said of an image, and what this reader has said."""
     row = room.worklist.row(image)
     given = room.grades.last(who(request, reader)).get(row.key)
     return {"choices": [*row.classes, UNGRADED], **_opinion(given)}

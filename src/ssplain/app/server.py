@@ -65,7 +65,7 @@ def create(
 
 
 def _page(request: Request) -> Response:
-    """The page; it brings a session along."""
+    """Return the page; it brings a session along."""
     room: Room = request.app.state.room
     cookie = request.cookies.get(COOKIE)
     session = room.sessions.get(cookie)
@@ -91,6 +91,6 @@ def _say_http(_: Request, error: Exception) -> Response:
 
 
 def _say_fault(_: Request, error: Exception) -> Response:
-    """The browser gets a sentence; what happened is in the log."""
+    """Give the browser a sentence; what happened is in the log."""
     LOG.error("A request failed", exc_info=error)
     return JSONResponse({"message": "Something went wrong in the program; its log says more."}, 500)

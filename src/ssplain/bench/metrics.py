@@ -146,7 +146,7 @@ def _inserted(image: Tensor, points: int) -> Tensor:
 
 
 def by_graph(image: Tensor, rule: Rule) -> int:
-    """The largest component by a NetworkX graph whose nodes are (row, column), as in the paper.
+    """Find the largest component by a NetworkX graph of nodes (row, column), as the paper does.
 
     >>> by_graph(torch.tensor([[1.0, 1.0, 0.0, 1.0]]), "foreground")
     2

@@ -118,7 +118,7 @@ def real_courses(network: nn.Module, count: int) -> Iterator[Case]:
 
 
 def hand_drawn(network: nn.Module) -> Iterator[Case]:
-    """What the network says to real eyes without a grade, and how that goes with their windings."""
+    """Compare what the network says of real eyes without a grade with their windings."""
     files = [path for folder in _data() for path in sorted(folder.glob("*.png"))]
     if not files:
         return

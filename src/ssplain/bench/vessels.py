@@ -63,6 +63,6 @@ def fan(size: int = SIZE, vessels: int = 10) -> NDArray[np.float64]:
 
 
 def eigenvectors(image: NDArray[np.float64], sigma: float = 2.0) -> object:
-    """The part of the curvature that a closed form replaces: eigenvectors of every Hessian."""
+    """Find the curvature as a closed form replaces it: by eigenvectors of every Hessian."""
     xx, xy, yy = (gaussian_filter(image, sigma, order=order) for order in ((0, 2), (1, 1), (2, 0)))
     return np.linalg.eigh(np.stack([xx, xy, xy, yy], axis=-1).reshape(-1, 2, 2))

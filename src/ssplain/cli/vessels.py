@@ -160,7 +160,7 @@ def _write_all(
 
 
 def _scale(text: str | None) -> float | str | None:
-    """A number of px, or the word as it is: `trace` says which ones there are."""
+    """Return a number of px, or the word as it is: `trace` says which ones there are."""
     try:
         return None if text is None else float(text)
     except ValueError:

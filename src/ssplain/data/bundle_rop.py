@@ -14,7 +14,7 @@ COUNT = 100
 
 
 def bundle_rop(folder: Path = FOLDER, count: int = COUNT) -> None:
-    """Writes the first images of the test series where `bundled_truth` finds them.
+    """Write the first images of the test series where `bundled_truth` finds them.
 
     Args:
         folder: gets the images and labels, their truth per pixel, and a table of their vessels.

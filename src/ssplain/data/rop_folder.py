@@ -56,7 +56,7 @@ class ROPFolder:
     def split(
         self, shares: tuple[float, float] = (0.15, 0.15), seed: int = 0
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Indices of the images to train on, to validate on and to test on.
+        """Return indices of the images to train on, to validate on and to test on.
 
         All images of an infant are on the same side. Infants are dealt out class by class, by the
         worst label each has, so that every side has its share of every class.
@@ -89,7 +89,7 @@ class ROPFolder:
         return train, validation, test
 
     def report(self) -> str:
-        """What was read and what was refused, one line each."""
+        """Return what was read and what was refused, one line each."""
         counts = torch.bincount(self.labels, minlength=len(CLASSES)).tolist()
         read = ", ".join(f"{count} {name}" for name, count in zip(CLASSES, counts, strict=True))
         lines = [f"{len(self.labels)} images of {len(set(self.infants))} infants read: {read}."]
@@ -185,7 +185,7 @@ def read_segmentation(path: Path) -> torch.Tensor:
 
 
 def class_of(name: str) -> int | None:
-    """The class that a label names, in any spelling, or as its number.
+    """Return the class that a label names, in any spelling, or as its number.
 
     Example:
         >>> class_of("Pre-Plus"), class_of("preplus"), class_of("2"), class_of("severe")

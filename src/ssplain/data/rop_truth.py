@@ -36,7 +36,7 @@ class Truth:
 
 
 def bundled_truth(name: str) -> Truth:
-    """The truth about bundled images; only simulated ones have it.
+    """Return the truth about bundled images; only simulated ones have it.
 
     Args:
         name: "rop".
@@ -63,7 +63,7 @@ def bundled_truth(name: str) -> Truth:
 
 
 def read_branches(path: Path, count: int) -> tuple[tuple[BranchTruth, ...], ...]:
-    """Reads the table of vessels of `count` images."""
+    """Read the table of vessels of `count` images."""
     tables: list[list[BranchTruth]] = [[] for _ in range(count)]
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):

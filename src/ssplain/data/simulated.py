@@ -43,7 +43,7 @@ class Examples(NamedTuple):
     relevance: torch.Tensor
 
     def and_then(self, more: "Examples") -> "Examples":
-        """These examples followed by others."""
+        """Return these examples followed by others."""
         return Examples(*(torch.cat(pair) for pair in zip(self, more, strict=True)))
 
 
@@ -95,7 +95,7 @@ class SimulatedROP:
         return simulate_on_mask(self.mask(index), SERIES[self.split], index)
 
     def mask(self, index: int) -> NDArray[np.float32]:
-        """The mask whose courses image number `index` has; each grade is planted on it in turn."""
+        """Return the mask whose courses image `index` has; each grade is planted on it in turn."""
         return self._masks[index // 3 % len(self._masks)]
 
     @property
@@ -183,7 +183,7 @@ def gathered(
 
 
 def read_mask(path: Path) -> NDArray[np.float32]:
-    """Reads a vessel mask, shrunk to fit a square of 224 pixels without changing its shape.
+    """Read a vessel mask, shrunk to fit a square of 224 pixels without changing its shape.
 
     Raises:
         SSplainError: If the file is not a grey image.
@@ -204,7 +204,7 @@ def read_mask(path: Path) -> NDArray[np.float32]:
 
 
 def fitted(image: torch.Tensor) -> NDArray[np.float32]:
-    """Shrinks an image (1, H, W) to fit a square of 224 pixels without changing its shape.
+    """Shrink an image (1, H, W) to fit a square of 224 pixels without changing its shape.
 
     Example:
         >>> float(fitted(torch.ones(1, 480, 640)).mean())

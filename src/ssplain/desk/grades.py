@@ -87,7 +87,7 @@ class Grades:
         return [Grade(**row | {"blind": bool(row["blind"])}) for row in found]
 
     def last(self, reader: str) -> dict[str, Grade]:
-        """The grades of a reader that count, by image."""
+        """Return the grades of a reader that count, by image."""
         return {grade.image: grade for grade in self.all(reader)}
 
     def table(self, reader: str) -> str:

@@ -92,7 +92,7 @@ class Job:
         self._lock = Lock()
 
     def entries(self) -> dict[int, Entry]:
-        """What the index says, by number: at most `MOST` images, those that failed first."""
+        """Return what the index says, by number: at most `MOST` images, those that failed first."""
         with self._lock:
             if time.monotonic() - self._read_at >= FRESH:
                 self._refresh()

@@ -57,7 +57,7 @@ class Prediction:
 
     @classmethod
     def of_reading(cls, reading: Mapping[str, Any]) -> "Prediction":
-        """What was said of an eye that was read, from `ssplain.reading.table.as_json`."""
+        """Return what was said of an eye that was read, from `ssplain.reading.table.as_json`."""
         changed = list(reading["stability"]["changes"].values())
         same = [one["grade"] == reading["grade"] for one in changed]
         return cls(
@@ -145,7 +145,7 @@ class Library:
         return True
 
     def about(self, source: str) -> dict[str, Any]:
-        """What the page shows of a model: its card where it has one."""
+        """Return what the page shows of a model: its card where it has one."""
         self._check(source)
         try:
             card = asdict(models.card(source))
@@ -245,7 +245,7 @@ class Library:
         return Map(name, scores, mask, rank, time.perf_counter() - started, used, history)
 
     def explainers(self) -> list[dict[str, Any]]:
-        """What the page shows of the explainers."""
+        """Return what the page shows of the explainers."""
         known = [explain.method(name) for name in explain.names()]
         return [
             {"name": m.name, "title": m.title, "family": m.family, "reference": m.reference}
@@ -253,7 +253,7 @@ class Library:
         ]
 
     def heavy(self, source: str) -> nn.Module:
-        """The model that the worker may use."""
+        """Return the model that the worker may use."""
         return self._model(source, quick=False)
 
     def _check(self, source: str) -> None:

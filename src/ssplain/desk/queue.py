@@ -228,9 +228,9 @@ class Queue:
 
 
 def _nothing(task: Task) -> None:
-    """What is left of a task that has ended."""
+    """Return what is left of a task that has ended."""
 
 
 def _later(task: Task) -> bool:
-    """What comes first in the line: sorting by it keeps the order of those that are alike."""
+    """Return what comes first in line: sorting by it keeps the order of those that are alike."""
     return task.later

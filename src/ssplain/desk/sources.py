@@ -83,7 +83,7 @@ class Sources:
         return found | ({"job": self.job.total()} if self.job is not None else {})
 
     def title(self, source: str, index: int) -> str:
-        """What the page calls an image of a shared source."""
+        """Return what the page calls an image of a shared source."""
         if source in SETS:
             return f"{SETS[source][1]} {index + 1}"
         path = self.files[index]

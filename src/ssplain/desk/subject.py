@@ -48,12 +48,12 @@ class Subject:
 
     @classmethod
     def plain(cls, image: Tensor) -> "Subject":
-        """An image that is shown as the model takes it."""
+        """Return an image that is shown as the model takes it."""
         return cls(image, image, (image > 0).any(0))
 
     @classmethod
     def of_eye(cls, arrays: Mapping[str, NDArray[Any]], reading: Mapping[str, Any]) -> "Subject":
-        """An eye that was read, from the arrays of `ssplain.pages.reading.arrays`."""
+        """Return an eye that was read, from the arrays of `ssplain.pages.reading.arrays`."""
         picture = torch.from_numpy(arrays["picture"].astype(np.float32) / 255)
         vessels = torch.from_numpy(arrays["vessels"].astype(np.float32) / 255)
         height, width = vessels.shape

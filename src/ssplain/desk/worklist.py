@@ -81,7 +81,7 @@ class Worklist:
         self._lock = Lock()
 
     def rows(self, source: str) -> list[Row]:
-        """What is known of a set so far; asking for it puts it on the list of things to do."""
+        """Return what is known of a set so far; asking for it puts it on the list of what to do."""
         if source == "job" and self.sources.job is not None:
             job = self.sources.job
             return [_of_job(job, entry) for entry in job.entries().values()]

@@ -22,7 +22,7 @@ _SMALLEST = 2.5  # pixels of the plate; no infant's disc is smaller
 
 
 def new_disc_network() -> UNet:
-    """The disc network with fresh weights.
+    """Return the disc network with fresh weights.
 
     Example:
         >>> new_disc_network()(torch.zeros(1, 3, 64, 64)).shape

@@ -82,7 +82,7 @@ def field(photo: Photo) -> Field:
 
 
 def _inside(photo: NDArray[np.float32]) -> NDArray[np.bool_] | None:
-    """The field at low resolution, or None if there is no surround."""
+    """Return the field at low resolution, or None if there is no surround."""
     height, width = photo.shape[:2]
     h, w = max(2, round(_CORNER * height)), max(2, round(_CORNER * width))
     corners = [

@@ -35,7 +35,7 @@ class Frame:
     def around(
         shape: tuple[int, int], centre: tuple[float, float], side: float, size: int
     ) -> "Frame":
-        """The square of a side around a centre.
+        """Return the square of a side around a centre.
 
         >>> Frame.around((30, 40), (14.5, 19.5), 40, 20)
         Frame(shape=(30, 40), top=-5, left=0, side=40, size=20)
@@ -46,7 +46,7 @@ class Frame:
 
     @staticmethod
     def of_field(view: Field, size: int) -> "Frame":
-        """The square around a field of view; around the whole frame if the eye fills that.
+        """Return the square around a field of view; around the whole frame if the eye fills that.
 
         >>> from ssplain.fundus.field import field
         >>> Frame.of_field(field(np.full((300, 400, 3), 0.5)), 224).side

@@ -31,7 +31,7 @@ class Plate:
     scale: float
 
     def tensor(self, reach: float) -> torch.Tensor:
-        """The plate as a network's input (3, h, w), see `ssplain.fundus.photo.flat`."""
+        """Return the plate as a network's input (3, h, w), see `ssplain.fundus.photo.flat`."""
         even = flat(self.photo, self.inside, reach)
         return torch.from_numpy(np.ascontiguousarray(even.transpose(2, 0, 1)))
 

@@ -27,7 +27,7 @@ _SPECK = 60  # pixels of the plate; smaller parts are noise
 
 
 def new_network() -> UNet:
-    """The vessel network with fresh weights.
+    """Return the vessel network with fresh weights.
 
     Example:
         >>> sum(p.numel() for p in new_network().parameters()) < 1_000_000
@@ -61,7 +61,7 @@ def segment(
 
 
 def probabilities(network: torch.nn.Module, image: torch.Tensor) -> NDArray[np.float32]:
-    """What a network says of each pixel of an image (C, H, W), map by map."""
+    """Return what a network says of each pixel of an image (C, H, W), map by map."""
     with torch.inference_mode():
         soft: NDArray[np.float32] = torch.sigmoid(network(image[None]))[0].numpy()
     return soft

@@ -69,7 +69,7 @@ class Curve:
         return area(self.probability, self.grid)
 
     def interval(self, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
-        """The area under the balanced accuracy with its class-stratified bootstrap interval."""
+        """Return the area under balanced accuracy and its class-stratified bootstrap interval."""
         return interval(self.areas, self.labels, level=level, resamples=resamples, seed=seed)
 
     def take(self, rows: Tensor) -> "Curve":

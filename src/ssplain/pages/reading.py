@@ -20,7 +20,7 @@ _LINE = (255, 255, 255)
 
 
 def reading_files(reading: Reading, name: str) -> dict[str, bytes]:
-    """The files of one eye: `eye.html`, `reading.json`, `reading.npz` and two pictures.
+    """Return the files of one eye: `eye.html`, `reading.json`, `reading.npz` and two pictures.
 
     Args:
         reading: what was read.
@@ -42,7 +42,7 @@ def reading_files(reading: Reading, name: str) -> dict[str, bytes]:
 
 
 def arrays(reading: Reading) -> dict[str, NDArray[Any]]:
-    """The arrays of one eye, as `reading.npz` holds them.
+    """Return the arrays of one eye, as `reading.npz` holds them.
 
     `picture` is what was given and `vessels` what was found in it, as bytes; `relevance` is the
     explanation's mask laid on the picture. `network_picture`, `scores` and `mask` are of the
@@ -70,13 +70,13 @@ def vessel_bytes(vessels: NDArray[np.floating]) -> Picture:
 
 
 def vessel_picture(reading: Reading) -> Picture:
-    """The vessels that were found, with the disc and the lines that part the quadrants."""
+    """Return the vessels that were found, with the disc and the lines that part the quadrants."""
     grey = np.repeat(_bytes(reading.vessels)[..., None], 3, axis=2)
     return _lines(grey, reading)
 
 
 def explanation_picture(reading: Reading) -> Picture:
-    """The picture dimmed, with the explanation over it, stronger where more rests on it."""
+    """Return the picture dimmed, with the explanation over it, stronger where more rests on it."""
     under = _given(reading).astype(np.float64) / 255 * 0.55
     top = float(reading.relevance.max()) or 1.0
     strength = np.sqrt(reading.relevance / top)[..., None]
@@ -132,7 +132,7 @@ def _bytes(values: NDArray[np.floating]) -> Picture:
 
 
 def _number(value: float | None, digits: int = 1) -> str:
-    """A number for the page, or a dash.
+    """Return a number for the page, or a dash.
 
     >>> _number(1.234, 2), _number(None)
     ('1.23', '-')

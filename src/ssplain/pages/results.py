@@ -100,7 +100,7 @@ def entries(scores: NDArray[np.floating[Any]], inside: NDArray[np.bool_]) -> NDA
 
 
 def chance(p: float) -> str:
-    """A probability as people read it, never a bare 0 or 100 %.
+    """Return a probability as people read it, never a bare 0 or 100 %.
 
     >>> chance(0.98765), chance(1.0), chance(1e-9)
     ('98.8 %', '> 99.9 %', '< 0.1 %')

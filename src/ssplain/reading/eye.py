@@ -200,7 +200,7 @@ class Reader:
         )
 
     def frame(self, seen: Seen) -> Frame:
-        """The square that the network looks at."""
+        """Return the square that the network looks at."""
         shape = (seen.vessels.shape[0], seen.vessels.shape[1])
         return Frame.around(shape, seen.centre, seen.side, self.size)
 
@@ -234,7 +234,7 @@ def _check_card(about: ModelCard) -> None:
 
 
 def _doubts(whole: Opinion, second: SecondOpinion, stability: Stability) -> list[str]:
-    """What speaks against the grade."""
+    """Return what speaks against the grade."""
     found = []
     if second.grade in GRADES and abs(GRADES.index(whole.grade) - GRADES.index(second.grade)) > 1:
         found.append(
@@ -251,7 +251,7 @@ def _doubts(whole: Opinion, second: SecondOpinion, stability: Stability) -> list
 
 
 def _gaps(seen: Seen, eye: Side | None, length: float) -> list[str]:
-    """What is missing, and what that means."""
+    """Return what is missing, and what that means."""
     found = []
     if length < _SHORT * max(seen.vessels.shape):
         found.append(f"Only {length:.0f} px of vessels were found; the grade rests on little.")

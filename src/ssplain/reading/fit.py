@@ -41,7 +41,7 @@ def sample(seed: int, count: int) -> tuple[NDArray[np.float64], NDArray[np.int64
 
 
 def fit(rows: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, float]:
-    """The formula for measured eyes.
+    """Return the formula for measured eyes.
 
     >>> rows = np.log([[1.0, 1, 1], [2, 1, 1], [4, 1, 1]] * 400)
     >>> formula = fit(rows, np.array([0, 1, 2] * 400))

@@ -124,7 +124,7 @@ def second_opinion(tree: VesselTree, unit: float) -> SecondOpinion:
 
 
 def grade_of(severity: float) -> str:
-    """The grade of a severity: half-way between those of two grades one becomes the other.
+    """Return the grade of a severity: half-way between those of two grades one becomes the other.
 
     >>> grade_of(2.9), grade_of(3.0), grade_of(7.0)
     ('Normal', 'Pre-plus', 'Plus')
@@ -134,6 +134,6 @@ def grade_of(severity: float) -> str:
 
 @cache
 def read_formula() -> dict[str, float]:
-    """The numbers of the formula: `constant` and one per term."""
+    """Return the numbers of the formula: `constant` and one per term."""
     found: dict[str, float] = json.loads(_FORMULA.read_text(encoding="utf-8"))["formula"]
     return found

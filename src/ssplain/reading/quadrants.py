@@ -65,7 +65,7 @@ class Quadrant:
 
 
 def quadrant_map(shape: tuple[int, int], centre: tuple[float, float]) -> NDArray[np.intp]:
-    """Number the pixels (H, W) by their quadrant, an index into `PLACES`.
+    """Give each pixel (H, W) its quadrant, an index into `PLACES`.
 
     >>> quadrant_map((2, 2), (0.5, 0.5)).tolist()
     [[0, 1], [2, 3]]
@@ -75,7 +75,7 @@ def quadrant_map(shape: tuple[int, int], centre: tuple[float, float]) -> NDArray
 
 
 def quadrant_name(place: str, eye: Side | None) -> str:
-    """The anatomical name of a place in the picture, or the place itself.
+    """Return the anatomical name of a place in the picture, or the place itself.
 
     >>> quadrant_name("upper right", "right"), quadrant_name("lower right", "left")
     ('superior nasal', 'inferior temporal')
@@ -90,7 +90,7 @@ def quadrant_name(place: str, eye: Side | None) -> str:
 
 
 def check_eye(eye: str | None) -> Side | None:
-    """The side of the eye, if it is one.
+    """Return the side of the eye, if it is one.
 
     >>> check_eye("left"), check_eye(None)
     ('left', None)

@@ -52,7 +52,7 @@ def as_json(reading: Reading) -> dict[str, Any]:
 
 
 def opinion(one: Opinion) -> dict[str, Any]:
-    """An opinion with its probabilities by grade.
+    """Return an opinion with its probabilities by grade.
 
     >>> opinion(Opinion((1.0, 0.0, 0.0), "Normal", 1.0))["probabilities"]["Plus"]
     0.0

@@ -78,7 +78,7 @@ def perturb(levels: Tensor, masks: Tensor) -> Tensor:
 
 
 class SmoothMasks:
-    r"""Makes smooth masks from a coarse grid of parameters by a smooth maximum.
+    r"""Make smooth masks from a coarse grid of parameters by a smooth maximum.
 
     A pixel's value is \(\sum_i z_i\, \mathrm{softmax}(20 z)_i\) with \(z_i = k(d_i / \sigma) m_i\)
     over the grid points around it, and \(k(u) = \exp(-2 \max(u - 1/2, 0)^2)\): each parameter

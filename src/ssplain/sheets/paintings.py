@@ -66,7 +66,7 @@ class PaintedROP:
         return list(_grounds(self.home, self.split))
 
     def __getitem__(self, index: int) -> Example:
-        """Number `index`: segmented image, label, amount of disease and where it is, at 224 px."""
+        """Return segmented image `index`, label, amount of disease and where it is, at 224 px."""
         if not 0 <= index < self.count:
             raise IndexError(f"photograph {index} of {self.count}")
         rng = np.random.default_rng([_SERIES[self.split], index])
@@ -99,7 +99,7 @@ def painted_eye(ground: Ground, rng: np.random.Generator, label: int) -> tuple[P
 
 
 def as_graded(painted: Painted) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """A painted photograph as `ssplain.read` gives it to the network, and its planted disease.
+    """Return a painted photograph as `ssplain.read` gives it to the network, and its disease.
 
     Returns:
         (224, 224) segmented vessels in [0, 1], and the strength of disease on them.

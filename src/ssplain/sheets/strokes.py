@@ -116,7 +116,7 @@ def stroke_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) ->
 def _course(
     away: NDArray[np.floating], reach: float
 ) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
-    """A band around vessels, and where there is no doubt whether a pixel belongs to it."""
+    """Return a band around vessels, and where there is no doubt whether a pixel belongs to it."""
     course = away <= reach
     return course.astype(np.float32), course | (away > reach + _VAGUE)
 
@@ -139,7 +139,7 @@ def _rescaled(ground: Ground, size: tuple[int, int]) -> Ground:
 
 
 def _moved(line: NDArray[np.bool_], scale: float, size: tuple[int, int]) -> NDArray[np.bool_]:
-    """A line at another scale, still one pixel wide."""
+    """Return a line at another scale, still one pixel wide."""
     moved = np.zeros(size, bool)
     row, column = (np.rint((at + 0.5) * scale - 0.5).astype(int) for at in np.nonzero(line))
     moved[row.clip(0, size[0] - 1), column.clip(0, size[1] - 1)] = True

@@ -86,7 +86,7 @@ class Eye:
         return math.atan2(y, 1.15 * x)
 
     def arcade(self, height: float, x: float) -> float:
-        """The line of the flow that passes the fovea at a height."""
+        """Return the line of the flow that passes the fovea at a height."""
         x = max(x, 0.0)
         return height * math.sqrt(x / self.fovea[0]) * math.exp((self.fovea[0] - x) / 2 / self.flat)
 
@@ -99,7 +99,7 @@ class Eye:
 
 
 def draw_eye(rng: np.random.Generator) -> Eye:
-    """Draws the anatomy of one eye and the camera's position.
+    """Draw the anatomy of one eye and the camera's position.
 
     Example:
         >>> eye = draw_eye(np.random.default_rng(0))

@@ -50,7 +50,7 @@ class Appearance:
 
 
 def draw_appearance(rng: np.random.Generator) -> Appearance:
-    """Draws how the segmentation of one eye looks.
+    """Draw how the segmentation of one eye looks.
 
     Example:
         >>> 0 < draw_appearance(np.random.default_rng(0)).threshold < 0.4
@@ -75,7 +75,7 @@ def draw_appearance(rng: np.random.Generator) -> Appearance:
 def drop_missing(
     rng: np.random.Generator, courses: Sequence[Course], missing: float
 ) -> list[Course]:
-    """Leaves vessels out that the segmentation does not find, with all that branches off them.
+    """Leave vessels out that the segmentation does not find, with all that branches off them.
 
     Example:
         >>> line = np.stack([np.arange(40.0), np.zeros(40)], axis=1)
@@ -117,7 +117,7 @@ def _light(rng: np.random.Generator, width: Array, look: Appearance) -> Array:
 def clutter(
     rng: np.random.Generator, look: Appearance
 ) -> tuple[list[Array], list[Array], list[Array]]:
-    """False stretches anywhere in the picture: points in it, widths and lights, one each.
+    """Return false stretches anywhere in the picture: points in it, widths and lights, one each.
 
     They bend as they please: what is no vessel says nothing about disease.
     """

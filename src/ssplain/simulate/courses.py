@@ -34,7 +34,7 @@ def simulate_on_mask(
     *,
     amount: float | None = None,
 ) -> SimulatedFundus:
-    """Makes image number `index` of the series `seed` on the vessels of a real mask.
+    """Make image number `index` of the series `seed` on the vessels of a real mask.
 
     In half of the images the drawn vessels, which are the major ones, get side branches.
 
@@ -64,7 +64,7 @@ def simulate_on_mask(
 
 
 def read_courses(rng: np.random.Generator, mask: NDArray[np.floating]) -> tuple[Eye, list[Course]]:
-    """The eye that a mask (224, 224) shows, and the courses of its vessels.
+    """Return the eye that a mask (224, 224) shows, and the courses of its vessels.
 
     Raises:
         SSplainError: If the mask has another size or no vessel to speak of.
@@ -120,7 +120,7 @@ def find_disc(tree: VesselTree) -> tuple[float, float]:
 def _courses(
     rng: np.random.Generator, tree: VesselTree, disc: tuple[float, float], temporal: float
 ) -> list[Course]:
-    """Joins branches to courses, from the disc outwards; at a junction the straightest goes on."""
+    """Join branches to courses, from the disc outwards; at a junction the straightest goes on."""
     outward = _outward(tree, disc)
     waiting: deque[tuple[Course, int, int]] = deque()
     for root in sorted(node for node in outward if not outward.in_degree(node)):
@@ -168,7 +168,7 @@ def _shared_out(rng: np.random.Generator, courses: list[Course]) -> list[Course]
 
 
 def _outward(tree: VesselTree, disc: tuple[float, float]) -> "nx.DiGraph[int]":
-    """The branches directed away from the disc; a part that does not reach it starts nearest."""
+    """Direct the branches away from the disc; a part that does not reach it starts nearest."""
     place: dict[int, Array] = {node: data["position"] for node, data in tree.graph.nodes.items()}
     away = {node: float(np.hypot(*(position - disc))) for node, position in place.items()}
     lines: nx.Graph[int] = nx.Graph()
@@ -216,7 +216,7 @@ def _straightness(ahead: Array, points: Array) -> float:
 
 
 def _smooth(points: Array) -> Array:
-    """Takes the wiggles out of a course, leaving its ends in place."""
+    """Take the wiggles out of a course, leaving its ends in place."""
     reach = min(int(3 * _SMOOTH), len(points) - 1)
     before = 2 * points[0] - points[reach:0:-1]
     after = 2 * points[-1] - points[-2 : -2 - reach : -1]

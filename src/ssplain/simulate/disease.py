@@ -81,7 +81,7 @@ class Finding:
 
 
 def draw_disease(rng: np.random.Generator, label: int, amount: float | None = None) -> Disease:
-    """Draws the disease of an eye of a grade.
+    """Draw the disease of an eye of a grade.
 
     Args:
         rng: draws everything; as many numbers whatever the grade and amount.
@@ -121,7 +121,7 @@ def plant(
     disease: Disease,
     zoom: float,
 ) -> tuple[list[Array], list[Array], list[Finding]]:
-    """Makes vessels wind and widen, and lets every branch follow the vessel it leaves.
+    """Make vessels wind and widen, and let every branch follow the vessel it leaves.
 
     As many numbers are drawn whatever the disease, so that the same eye without it is the same in
     all else.
@@ -180,7 +180,7 @@ def _strength(rng: np.random.Generator, course: Course, disease: Disease, zoom: 
 
 
 def _wave(rng: np.random.Generator, count: int, wavelength: float) -> Array:
-    """A wave of about unit amplitude whose phase and height wander, as those of vessels do.
+    """Return a wave of about unit amplitude whose phase and height wander, as those of vessels do.
 
     Phase and height are smooth noise over about a wavelength, so no two windings are alike.
     """
@@ -202,7 +202,7 @@ def _unevenness(rng: np.random.Generator, count: int) -> Array:
 
 
 def _normals(points: Array) -> Array:
-    """Unit normals of a course, on its left side."""
+    """Return unit normals of a course, on its left side."""
     ahead = np.gradient(points, axis=0)
     ahead /= np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
     return np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)

@@ -137,14 +137,14 @@ class Dice:
 
     @staticmethod
     def of(seed: int, index: int) -> "Dice":
-        """The dice of image number `index` of the series `seed`."""
+        """Return the dice of image number `index` of the series `seed`."""
         return Dice(*(np.random.default_rng([seed, index, part]) for part in range(3)))
 
 
 def simulate(
     seed: int, index: int, label: int | None = None, *, amount: float | None = None
 ) -> SimulatedFundus:
-    """Makes image number `index` of the endless series `seed`.
+    """Make image number `index` of the endless series `seed`.
 
     The same call gives the same image whatever else is made. Without a label the classes take
     turns, so that any run of images is balanced. What is not disease is the same for any label and
@@ -171,7 +171,7 @@ def simulate(
 def plant_tree(
     dice: Dice, label: int, missing: float = 0.0, amount: float | None = None
 ) -> PlantedTree:
-    """Grows a tree and plants the disease of a grade, without drawing it.
+    """Grow a tree and plant the disease of a grade, without drawing it.
 
     Args:
         dice: draw everything.
@@ -192,7 +192,7 @@ def plant_tree(
 def plant_into(
     dice: Dice, eye: Eye, courses: list[Course], label: int, amount: float | None = None
 ) -> PlantedTree:
-    """Gives courses their calibre and their disease, and places them in the picture."""
+    """Give courses their calibre and their disease, and place them in the picture."""
     disease = draw_disease(dice.disease, label, amount)
     healthy = calibre(courses, eye.zoom)
     points, widths, findings = plant(dice.disease, courses, healthy, disease, eye.zoom)
@@ -208,7 +208,7 @@ def plant_into(
 
 
 def draw_tree(dice: Dice, tree: PlantedTree, look: Appearance) -> SimulatedFundus:
-    """Draws a tree as a segmentation would show it, and writes down the truth."""
+    """Draw a tree as a segmentation would show it, and write down the truth."""
     drawn = [look.calibre * width for width in tree.widths]
     before = [width / f.dilation for width, f in zip(drawn, tree.findings, strict=True)]
     widths, healthy = _visible(drawn), _visible(before)
@@ -239,7 +239,7 @@ def draw_tree(dice: Dice, tree: PlantedTree, look: Appearance) -> SimulatedFundu
 
 
 def label_of(index: int, label: int | None) -> int:
-    """The label asked for, or that of the place in a series, in which classes take turns."""
+    """Return the label asked for, or that of the place in a series, in which classes take turns."""
     label = index % len(CLASSES) if label is None else label
     if label not in range(len(CLASSES)):
         names = ", ".join(f"{i} ({name})" for i, name in enumerate(CLASSES))
@@ -248,12 +248,12 @@ def label_of(index: int, label: int | None) -> int:
 
 
 def _visible(widths: list[Array]) -> list[Array]:
-    """The widths that are drawn: what would be too thin to be seen is drawn as thin as can be."""
+    """Return the widths that are drawn: what is too thin to be seen is drawn as thin as can be."""
     return [np.maximum(width, _THINNEST) for width in widths]
 
 
 def _spread(drawing: Drawing, values: list[Array]) -> NDArray[np.float32]:
-    """Carries values from the samples of the vessels to their pixels."""
+    """Carry values from the samples of the vessels to their pixels."""
     starts = np.cumsum([0, *map(len, values)])[:-1]
     flat = np.concatenate(values)
     lit = drawing.owner >= 0

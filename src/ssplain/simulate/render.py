@@ -30,7 +30,7 @@ class Drawing:
     sample: NDArray[np.int32]
 
     def only(self, count: int) -> "Drawing":
-        """The same with none but the first `count` vessels known as such."""
+        """Return the same with none but the first `count` vessels known as such."""
         known = self.owner < count
         return Drawing(
             self.image, np.where(known, self.owner, -1), np.where(known, self.sample, -1)
@@ -46,7 +46,7 @@ def draw(
     look: Appearance,
     visible: NDArray[np.bool_],
 ) -> Drawing:
-    """Draws courses, given in image coordinates (column, row), inside the field of view.
+    """Draw courses, given in image coordinates (column, row), inside the field of view.
 
     A pixel at distance d from a sample of half-width r lies `r - d` deep in the vessel. The largest
     depth over all samples decides to which vessel the pixel belongs; a logistic of it times the

@@ -99,7 +99,7 @@ def measure(image: Image) -> Anatomy:
 
 
 def anatomy_table(simulated: Iterable[Image], real: Iterable[Image] = ()) -> str:
-    """A table of the 5th, 50th and 95th percentile of every measure, beside that of real eyes.
+    """Tabulate the 5th, 50th and 95th percentile of every measure, beside that of real eyes.
 
     Example:
         >>> from ssplain.simulate.eye import simulate

@@ -43,7 +43,7 @@ class Course:
 
 
 def grow_tree(rng: np.random.Generator, eye: Eye, known: Sequence[Course] = ()) -> list[Course]:
-    """Grows all vessels of an eye, breadth first, so that large vessels take their place first.
+    """Grow all vessels of an eye, breadth first, so that large vessels take their place first.
 
     Args:
         rng: draws everything.
@@ -136,7 +136,7 @@ class _Ground:
         self._disc = np.stack([dx[near], dy[near]], axis=1)
 
     def take(self, points: Array, kind: Kind, owner: int) -> None:
-        """Marks the pixels around a course, except on the disc, where all vessels meet."""
+        """Mark the pixels around a course, except on the disc, where all vessels meet."""
         far = points[np.hypot(*points.T) > 12]
         cells = np.rint(far[::2, None] + self._disc).astype(np.intp).reshape(-1, 2) + self._shift
         grid = self._grid[kind]
@@ -145,12 +145,12 @@ class _Ground:
         grid[row[free], column[free]] = owner
 
     def owner(self, x: float, y: float, kind: Kind) -> int:
-        """The vessel of this kind that has taken a point, or -1."""
+        """Return the vessel of this kind that has taken a point, or -1."""
         return int(self._grid[kind][round(y) + self._shift, round(x) + self._shift])
 
 
 def _trunks(rng: np.random.Generator, eye: Eye) -> list[_Bud]:
-    """The vessels that leave the disc: an artery and a vein per quadrant, and some twigs."""
+    """Return the vessels that leave the disc: an artery and a vein per quadrant, and some twigs."""
     buds = []
     for up in (1, -1):
         height = eye.zoom * rng.uniform(32, 48)  # of the arcade, above or below the macula
@@ -216,7 +216,7 @@ def _buds(rng: np.random.Generator, eye: Eye, course: Course, index: int) -> lis
 
 
 def _grow(rng: np.random.Generator, eye: Eye, ground: _Ground, bud: _Bud) -> Array:
-    """Follows the flow step by step until the vessel is long enough or meets an end."""
+    """Follow the flow step by step until the vessel is long enough or meets an end."""
     count = int(bud.length / _STEP)
     sway = gaussian_filter1d(rng.standard_normal(count + 20), 4)[10:-10] * 0.17
     other = KINDS[bud.kind == "artery"]
@@ -241,7 +241,7 @@ def _grow(rng: np.random.Generator, eye: Eye, ground: _Ground, bud: _Bud) -> Arr
 
 
 def _dense(points: Array) -> Array:
-    """Resamples a course to about one sample per pixel, smoothly."""
+    """Resample a course to about one sample per pixel, smoothly."""
     steps = np.arange(len(points))
     fine = np.linspace(0, steps[-1], int(steps[-1] * _STEP) + 1)
     smooth = gaussian_filter1d(points, 1, axis=0, mode="nearest")

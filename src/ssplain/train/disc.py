@@ -109,7 +109,7 @@ def _with_reflections(photo: Pixels, rng: np.random.Generator) -> Pixels:
 
 
 def _padded(image: Pixels, disc: NDArray[Any], view: NDArray[Any]) -> Sheet:
-    """A sheet that holds at least one patch, unknown beyond its edge."""
+    """Return a sheet that holds at least one patch, unknown beyond its edge."""
     height, width = view.shape
     rows, columns = max(0, _SIDE - height), max(0, _SIDE - width)
     pad = ((rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2))

@@ -103,7 +103,7 @@ def simulated(
     painted: int = 0,
     photographs: Path | None = None,
 ) -> tuple[dict[str, Images], Known]:
-    """Makes, or reads again, the simulated images of all splits and what was planted.
+    """Make, or read again, the simulated images of all splits and what was planted.
 
     Args:
         counts: images of "train", "validation" and "test".
@@ -140,7 +140,7 @@ def simulated(
 
 
 def _domain(images: Tensor) -> dict[str, list[float]] | None:
-    """What the training images have in common; nothing is said of too few."""
+    """Return what the training images have in common; nothing is said of too few."""
     return Domain.of(images[:_ENOUGH]).numbers() if len(images) >= FEWEST else None
 
 

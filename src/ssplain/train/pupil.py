@@ -73,14 +73,14 @@ class Pupil(GoogLeNet):
         return nn.Module.load_state_dict(self, state_dict, strict, assign)
 
     def graduate(self) -> GoogLeNet:
-        """The same network without the heads."""
+        """Return the same network without the heads."""
         model = GoogLeNet(self.fc.out_features)
         model.load_state_dict(self.state_dict())
         return model.eval()
 
 
 def line_filters(count: int, size: int = 7) -> Tensor:
-    """Filters (count, size, size) for lines and their edges, in sixteen directions and two widths.
+    """Return filters (count, size, size) for lines and edges, in sixteen directions and two widths.
 
     Across a line of width s: `(1 - w^2 / s^2) exp(-w^2 / 2 s^2)` for its middle and
     `(w / s) exp(-w^2 / 2 s^2)` for its edges; a Gaussian along it. Each has mean 0.

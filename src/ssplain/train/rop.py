@@ -174,7 +174,7 @@ def judge(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> Perfo
 def _draw(
     stage: Stage, amounts: torch.Tensor | None, labels: torch.Tensor, generator: torch.Generator
 ) -> torch.Tensor:
-    """The images of an epoch, every class equally often."""
+    """Return the images of an epoch, every class equally often."""
     drawn = class_balanced(labels, generator)
     if stage.apart and amounts is not None:
         drawn = drawn[(labels[drawn] == 0) | (amounts[drawn] >= stage.apart)]

@@ -34,7 +34,7 @@ def train_vessels(
 
 
 def vessel_loss(logits: Tensor, batch: Batch) -> Tensor:
-    """What the maps of vessels and of their courses cost.
+    """Return the loss of the maps of vessels and of their courses.
 
     Of each map, where the truth is known: weighted cross-entropy, and one minus the Dice overlap
     where there is something to find. Along lines snapped to drawn vessels the map of vessels

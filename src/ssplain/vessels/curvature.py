@@ -245,7 +245,7 @@ def _check(variant: str, sigma: float | str | None, tau: float, axis: str) -> No
 
 
 def _ladder(line: Centreline) -> tuple[float, ...]:
-    """The scales to choose from: two per doubling, up to the largest radius."""
+    """Return the scales to choose from: two per doubling, up to the largest radius."""
     largest = max(FINEST, float(line.radii.max(initial=0.0)))
     rungs = math.ceil(2 * math.log2(largest / FINEST))
     return tuple(FINEST * 2 ** (rung / 2) for rung in range(rungs + 1))

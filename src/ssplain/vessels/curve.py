@@ -123,7 +123,7 @@ def tortuosity(points: Plane, staircase: float = STAIRCASE) -> float:
 
 
 def _evenly(points: Plane, staircase: float) -> Plane:
-    """The curve at even steps of about 1 px, smoothed, with its ends in place."""
+    """Return the curve at even steps of about 1 px, smoothed, with its ends in place."""
     away = np.concatenate([[0.0], np.hypot(*np.diff(points, axis=0).T).cumsum()])
     places = np.linspace(0, away[-1], max(3, round(away[-1]) + 1))
     even = np.stack([np.interp(places, away, axis) for axis in points.T], axis=1)
@@ -131,7 +131,7 @@ def _evenly(points: Plane, staircase: float) -> Plane:
 
 
 def _inflections(turns: Plane) -> list[int]:
-    """Indices of the points between pieces that each bend to one side, by `LEAST_TURN` or more.
+    """Return the indices of points between pieces that bend to one side by `LEAST_TURN` or more.
 
     The piece that turns least goes to its neighbours, which bend to the same side, until none turns
     by too little; so no order in which the pieces stand is preferred.

@@ -154,7 +154,7 @@ def _chains(pairs: NDArray[np.intp], is_node: NDArray[np.bool_]) -> list[NDArray
 
 
 def _spur(graph: Network, leaf: int) -> tuple[float, int] | None:
-    """The length of the spur that ends in `leaf`, or None if there is none."""
+    """Return the length of the spur that ends in `leaf`, or None if there is none."""
     if leaf not in graph or graph.degree[leaf] != 1:
         return None
     ((_, junction, data),) = graph.edges(leaf, data=True)

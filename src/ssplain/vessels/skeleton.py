@@ -98,7 +98,7 @@ def smooth_mask(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _thin(mask: NDArray[np.bool_], wide: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The vessels that are nowhere wide, up to where they join one that is."""
+    """Return the vessels that are nowhere wide, up to where they join one that is."""
     edge = ndimage.binary_dilation(wide, _EIGHT, iterations=ROUGH)
     thin = _larger_than(mask & ~edge, ROUGH, _EIGHT)
     return mask & ndimage.binary_dilation(thin, _EIGHT, iterations=ROUGH)

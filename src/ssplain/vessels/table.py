@@ -183,7 +183,7 @@ class _PlantedHere:
         return _PlantedHere(totals)
 
     def row(self, labels: list[int]) -> Row:
-        """The means over some branches, None where there is no pixel."""
+        """Return the means over some branches, None where there is no pixel."""
         return {
             name: _rounded(float(above[labels].sum() / below[labels].sum()))
             if below[labels].any()
@@ -206,5 +206,5 @@ def _mean(values: Plane, where: NDArray[np.bool_]) -> float | None:
 
 
 def _rounded(value: float) -> float | None:
-    """A table cell: five digits after the point, or nothing where there is no value."""
+    """Return a table cell: five digits after the point, or nothing where there is no value."""
     return round(value, 5) if np.isfinite(value) else None

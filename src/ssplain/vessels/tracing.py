@@ -123,7 +123,7 @@ class VesselTree:
         return np.array([branch.calibre for branch in self.branches])
 
     def diameters(self, kept: NDArray[np.bool_] | None = None) -> Plane:
-        """The ASD of every branch, counting only the pixels in `kept` if it is given.
+        """Return the ASD of every branch, counting only the pixels in `kept` if it is given.
 
         Branches and lengths stay those of the whole image: this is D_s of the paper's dilation
         measure, with `kept` the pixels inserted so far.
@@ -254,7 +254,7 @@ def curvature(
 
 
 def _graph(network: Network, curves: list[Curve]) -> Network:
-    """Number the nodes from 0 and name the branches by their labels."""
+    """Give the nodes numbers from 0 and name the branches by their labels."""
     number = {node: new for new, node in enumerate(network)}
     graph: Network = nx.MultiGraph()
     for node, new in number.items():
