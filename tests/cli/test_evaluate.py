@@ -144,3 +144,16 @@ def test_fill_and_normalisation_change_what_is_measured(tmp_path: Path) -> None:
     assert mean != plain
     assert insertion("d", "--mean", "0.2", "--std", "0.4") != plain
     assert insertion("e", "--preset", "photograph") == mean
+
+
+def test_an_explainer_that_cannot_take_the_model_is_left_out(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        write_png(grey(torch.rand(1, 8, 8)), tmp_path / "images" / name / "1.png")
+    given = ("--data", str(tmp_path / "images"), "--model", "torch.nn:Flatten", "--explainers")
+    told = run(tmp_path / "out", *given, "guided-grad-cam,intensity")
+    assert "Guided Grad-CAM is left out: The model has no convolution" in told
+    with (tmp_path / "out" / "evaluation.csv").open(newline="") as file:
+        assert {row["explainer"] for row in csv.DictReader(file)} == {"intensity"}
+    with pytest.raises(SSplainError, match="no convolution"):
+        run(tmp_path / "other", *given, "guided-grad-cam")

@@ -139,6 +139,7 @@ def evaluate(
     if target == "predicted":
         scene = replace(scene, labels=scene.predicted())
     found: dict[str, Evaluation] = {}
+    left_out: dict[str, SSplainError] = {}
     reference = None
     with bar("starting") as progress:
         for at, (name, own) in enumerate(settings.items()):
@@ -146,7 +147,11 @@ def evaluate(
                 portion(progress, at + start, 0.5, len(settings), f"{name}, {what}")
                 for start, what in ((0, "maps"), (0.5, "measures"))
             )
-            made = explain_once(store, scene, name, own, scene.labels, seed=seed, progress=maps)
+            try:
+                made = explain_once(store, scene, name, own, scene.labels, seed=seed, progress=maps)
+            except SSplainError as error:
+                left_out[name] = error
+                continue
             reference = made.joined() if reference is None else reference
             found[name] = evaluate_once(
                 store,
@@ -162,6 +167,10 @@ def evaluate(
             )
             # after each explainer, so that what is done can be read while the rest runs
             write_whole(out / "evaluation.csv", evaluation_csv(found).encode())
+    if not found:
+        raise next(iter(left_out.values()))
+    for name, why in left_out.items():
+        typer.echo(f"ssplain: {method(name).title} is left out: {why}", err=True)
     drawing = evaluation_figure(found, axis, log=log)
     for kind in ("png", "svg"):
         write_figure(drawing, out / f"curves.{kind}", dpi=150)

@@ -48,7 +48,12 @@ class GuidedGradCam(Attributor):
         network = self.classifier.model
         chosen = layer or last_convolution(network)
         known = dict(network.named_modules()) if isinstance(network, nn.Module) else {}
-        if chosen is None or chosen not in known:
+        if chosen is None:
+            raise SSplainError(
+                "The model has no convolution whose activations can be read; name one of its "
+                "modules with layer=, or leave Guided Grad-CAM out."
+            )
+        if chosen not in known:
             raise SSplainError(
                 f"The model has no layer {chosen!r}; name one of its modules with layer=."
             )
