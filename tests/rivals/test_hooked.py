@@ -131,7 +131,7 @@ def test_the_clone_computes_the_same(kind: type[Small]) -> None:
 def test_mistakes_are_named() -> None:
     with pytest.raises(SSplainError, match="no layer 'conv9'"):
         GuidedGradCam(small(), layer="conv9")
-    with pytest.raises(SSplainError, match="no layer None"):
+    with pytest.raises(SSplainError, match="no convolution"):
         GuidedGradCam(nn.Sequential(nn.Flatten()))
     with pytest.raises(SSplainError, match=r"baselines have shape \(1, 1, 3, 3\).*12, 10"):
         DeepShap(small(), baselines=torch.zeros(3, 3)).attribute(pictures())
