@@ -38,6 +38,7 @@ def test_one_that_cannot_does_not_stop_the_others() -> None:
     missing = [name for name, one in found.items() if one.maps is None]
     assert missing == ["guided-grad-cam", "deep-shap"]
     assert "no convolution" in found["guided-grad-cam"].complaint
+    assert [found[name].seconds for name in missing] == [0.0, 0.0]
 
 
 def test_what_is_wrong_for_all_is_said_once() -> None:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import spearmanr
+from skimage.feature import hog
 from skimage.metrics import structural_similarity
 
 from ssplain.errors import SSplainError
@@ -50,6 +51,17 @@ def test_ssim_is_scikit_images_where_all_is_inside() -> None:
     a, b = (((m - m.min()) / (m.max() - m.min()))[0, 0].numpy() for m in (first, second))
     _, local = structural_similarity(a, b, data_range=1, win_size=7, full=True)  # type: ignore[no-untyped-call]
     assert ssim(first, second, everywhere).item() == pytest.approx(local.mean())
+
+
+def test_gradients_are_compared_in_cells_of_eight_pixels_and_nine_directions() -> None:
+    first, second, _ = two_maps()
+    everywhere = torch.ones_like(first, dtype=torch.bool)
+    found = hog_correlation(first, second, everywhere)
+    for i in range(4):
+        pair = (first[i, 0], second[i, 0])
+        scaled = [((m - m.min()) / (m.max() - m.min())).numpy() for m in pair]
+        a, b = (hog(m, orientations=9, pixels_per_cell=(8, 8)) for m in scaled)
+        assert found[i].item() == pytest.approx(np.corrcoef(a, b)[0, 1])
 
 
 def test_likeness_falls_with_noise() -> None:

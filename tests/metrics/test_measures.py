@@ -1,6 +1,7 @@
 """Every measure must call the better map better: each is shown a map that is good by design."""
 
 from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
 from ssplain.metrics import MEASURES, Material, Measure, evaluate
+from ssplain.metrics.measure import Kind
 from ssplain.metrics.measures import settled
 from ssplain.register import Register
 from ssplain.vessels import trace
@@ -55,6 +57,10 @@ def test_every_measure_says_which_way_is_better() -> None:
     said = {name: one.better for name, one in MEASURES.items()}
     expected = {**dict.fromkeys(HIGH, "high"), **dict.fromkeys(LOW, "low")}
     assert said == {**expected, **dict.fromkeys(NEITHER)}
+
+
+def test_every_measure_is_of_a_known_kind() -> None:
+    assert {one.kind for one in MEASURES.values()} <= set(get_args(Kind))
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -47,6 +47,10 @@ def test_our_study_has_everybody_and_the_same_passes_are_given_to_all() -> None:
     assert set(names()) - set(methods) == {"ssplain-1", "random", "random-in-support"}
     passes = {v.title: v.settings for v in STUDIES["passes"].variants}
     assert len(passes) == 20
+    counts = [title.rpartition(", ")[2] for title in passes]
+    assert {count: counts.count(count) for count in counts} == {
+        f"{count} passes": 5 for count in (40, 10, 20, 80)
+    }
     assert passes["SSplain-ranking, 40 passes"] == {"iterations": 39}
     assert passes["Extremal Perturbation, 80 passes"] == {"iterations": 40}
 

@@ -52,6 +52,12 @@ def test_the_best_is_on_top_with_its_interval() -> None:
     assert (low, high) == (own.low, own.high)
 
 
+def test_five_panels_take_two_rows_and_the_rest_is_empty() -> None:
+    with style():
+        drawing = dots(FOUND, [*PANELS, *PANELS, PANELS[0]], "")
+    assert [axes.axison for axes in drawing.axes] == [True] * 5 + [False] * 3
+
+
 def test_no_two_lines_look_the_same_and_the_first_is_thickest() -> None:
     titles = [variant.title for variant in ALL]
     looks = lines(titles)
