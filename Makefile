@@ -26,14 +26,13 @@ test: .venv/ready ## run the tests (under ten minutes on two cores)
 test-slow: .venv/ready ## run the checks that take minutes each
 	$(BIN)/pytest -m slow
 
-# a few minutes over every dependency that users have; warnings of other versions are no faults of ours,
-# and KernelSHAP is left out since it fails at the lowest: see CONTRIBUTING.md
-TOUCHED := tests/explain/test_captum.py tests/rivals/test_hooked.py tests/vessels/test_tracing.py \
+# a few minutes over every dependency that users have; warnings of other versions are no faults of ours
+TOUCHED := tests/explain/test_captum.py tests/rivals/test_hooked.py tests/rivals/test_sampled.py tests/vessels/test_tracing.py \
   tests/vessels/test_territory.py tests/data/test_dicom.py tests/data/test_images.py tests/models/test_onnx.py \
   tests/models/test_load.py tests/report/test_render.py tests/pages/test_page.py tests/jobs/test_engine.py \
   tests/app/test_server.py tests/cli/test_app.py tests/cli/test_explain.py tests/test_package.py
 WITH := '.[app,cluster,dicom,onnx]' pytest pytest-xdist hypothesis httpx httpx2 onnx playwright axe-playwright-python
-TRY = OMP_NUM_THREADS=1 $(TMP)/bin/pytest -m "not slow" -W default -k "not kernel-shap" -n 2 --dist loadfile $(TOUCHED)
+TRY = OMP_NUM_THREADS=1 $(TMP)/bin/pytest -m "not slow" -W default -n 2 --dist loadfile $(TOUCHED)
 
 test-lowest: TMP := .venv-lowest
 test-lowest:     ## a quick selection of tests on the lowest versions that pyproject.toml allows, torch as pinned
