@@ -189,6 +189,18 @@ class TestRegistry:
             assert known.title
             assert set(known.paper) <= {"mnist", "fmnist", "rop", "photograph"}
 
+    def test_which_methods_need_no_gradient(self) -> None:
+        assert {name for name, known in METHODS.items() if not known.needs_gradient} == {
+            "occlusion",
+            "lime",
+            "kernel-shap",
+            "regions",
+            "rise",
+            "intensity",
+            "random-in-support",
+            "random",
+        }
+
     @pytest.mark.parametrize("name", [n for n in names() if not method(n).needs_gradient])
     def test_methods_without_gradient_take_models_without(self, name: str) -> None:
         def closed(x: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ import ssplain
 from ssplain import SSplain, SSplainError, preset
 from ssplain.models import OnBackground
 from ssplain.solve import Constraint, L0Ball, Term
-from tests.explain.small import sparse_images, tiny
+from tests.explain.small import small, sparse_images, tiny
 
 
 class Unnormalised(nn.Module):
@@ -171,6 +172,43 @@ class TestCall:
         assert ndimage.label(kept.numpy())[1] == 1
         assert bool(kept[4, 3])  # the middle of the bar
         assert not bool(kept[1].any())  # row-major order would begin here
+
+    def test_settings_say_all_that_a_map_depends_on(self) -> None:
+        told = SSplain(small(), budget=0.3, lr=0.2, iterations=7, seed=3).settings()
+        assert told.pop("model")["name"] == "tests.explain.small.Small"
+        assert told == {
+            "explainer": "ssplain-0",
+            "objective": "preserve",
+            "budget": 0.3,
+            "norm": "l0",
+            "tv_weight": 1e-3,
+            "tv_over": "grid",
+            "rho": 0.01,
+            "lr": 0.2,
+            "iterations": 7,
+            "start": "intensity",
+            "support": "nonzero",
+            "dual_step": 0.01,
+            "inner_steps": 1,
+            "tolerance": None,
+            "pooling": 0.0,
+            "stable": False,
+            "segments": None,
+            "constraints": [],
+            "terms": [],
+            "output": None,
+            "output_kind": "auto",
+            "fill": None,
+            "queries": None,
+            "seed": 3,
+        }
+
+    def test_settings_of_a_ranking_hold_its_shares(self) -> None:
+        common: dict[str, Any] = {"objective": "ranking", "iterations": 4, "softness": 0.2}
+        named = SSplain(small(), **common).settings()
+        given = SSplain(small(), **common, shares=[0.5, 0.25], dual_step=0.5).settings()
+        assert (named["shares"], named["softness"]) == ("spread", 0.2)
+        assert (given["shares"], given["dual_step"]) == ([0.5, 0.25], 0.5)
 
     def test_progress_counts_all_images(self) -> None:
         seen: list[tuple[float, float]] = []

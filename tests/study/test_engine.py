@@ -55,6 +55,17 @@ def test_the_same_seed_gives_the_same_tables_and_drawings(tmp_path: Path) -> Non
     }
 
 
+def test_quality_is_drawn_against_passes(tmp_path: Path) -> None:
+    given = [
+        Variant(f"SSplain-0, {count} passes", "ssplain-0", {"iterations": count})
+        for count in (2, 3)
+    ]
+    study = replace(quick("passes"), variants=tuple(given))
+    record = run(study, digits(), tmp_path)
+    assert [one.file for one in record.figures] == ["passes.png"]
+    assert (tmp_path / "passes/passes.svg").read_text().count("SSplain-0") == 1
+
+
 def test_vessel_studies_show_all_their_parts(tmp_path: Path) -> None:
     study, scene = quick("rop"), vessels()
     record = run(study, scene, tmp_path)

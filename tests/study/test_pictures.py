@@ -52,6 +52,16 @@ def test_the_best_is_on_top_with_its_interval() -> None:
     assert (low, high) == (own.low, own.high)
 
 
+def test_what_has_no_better_side_falls() -> None:
+    shares = {
+        title: Evaluation({"tie-share": torch.full((4,), share).double()}, {}, GRID, LABELS)
+        for title, share in (("few", 0.1), ("many", 0.7))
+    }
+    with style():
+        (axes,) = dots({"all": shares}, [("all", "tie-share")], "").axes
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["many", "few"]
+
+
 def test_five_panels_take_two_rows_and_the_rest_is_empty() -> None:
     with style():
         drawing = dots(FOUND, [*PANELS, *PANELS, PANELS[0]], "")

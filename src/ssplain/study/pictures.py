@@ -76,8 +76,9 @@ def against_passes(found: Evaluations, measures: Sequence[str], note: str) -> Fi
             given = sorted((int(count), t) for t, (n, count) in parts.items() if n == name)
             own = {count: found[t].summary(measure) for count, t in given}
             values = [one.value for one in own.values()]
-            low = [one.value - one.low for one in own.values()]
-            high = [one.high - one.value for one in own.values()]
+            # of a few images alike, rounding can put the mean beside its interval
+            low = [max(0.0, one.value - one.low) for one in own.values()]
+            high = [max(0.0, one.high - one.value) for one in own.values()]
             look = {**looks[name]._asdict(), "capsize": 2, "marker": "o", "markersize": 3}
             axes.errorbar(list(own), values, yerr=[low, high], label=name, **look)
         record = MEASURES.find(measure)
