@@ -46,6 +46,34 @@ def test_looking_for_blocks_leaves_no_hook() -> None:
     assert not any(module._forward_pre_hooks for module in model.modules())
 
 
+class Tokens(nn.Module):
+    """Attention with a token of its own, as in vision transformers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 1, batch_first=True)
+        self.token = nn.Parameter(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+        self.scale = nn.Parameter(torch.full((4,), 0.5))
+        for own in self.attention.parameters():
+            nn.init.constant_(own, 0.25)
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = torch.cat([x.flatten(1)[:, None], self.token.expand(len(x), 1, -1)], 1)
+        seen: Tensor = self.attention(rows, rows, rows)[0]
+        return seen[:, 1] * self.scale
+
+
+def test_attention_and_tokens_forget_what_they_learned() -> None:
+    model = nn.Sequential(Tokens())
+    other = randomised(model, ["0"], torch.rand(2, 1, 2, 2), seed=0)
+    kept = {
+        name
+        for (name, p), q in zip(model.named_parameters(), other.parameters(), strict=True)
+        if bool((p == q).any())
+    }
+    assert kept == {"0.scale"}  # learned nothing: all its entries are equal
+
+
 @pytest.mark.parametrize("mode", ["cascading", "independent"])
 def test_stages_randomise_what_they_say(mode: str) -> None:
     model = ssplain.models.load("lenet5-mnist")

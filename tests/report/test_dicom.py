@@ -16,6 +16,7 @@ from ssplain.explain import Explanation
 from ssplain.report import grey, write_png
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
+from tests.cli.command import run
 
 pydicom = pytest.importorskip("pydicom", reason="the dicom extra is not installed")
 pytest.importorskip("highdicom", reason="the dicom extra is not installed")
@@ -93,6 +94,18 @@ def test_the_overlay_is_what_pictures_show(source: Path, explained: Explanation)
     with Image.open(io.BytesIO(pictures(explained)["overlay.png"])) as picture:
         drawn = np.asarray(picture)[::8, ::8]
     np.testing.assert_array_equal(shown[::4, ::5], drawn)
+
+
+def test_the_command_answers_dicom_in_dicom(source: Path, tmp_path: Path) -> None:
+    shared = ("--model", "lenet5-mnist", "--iterations", 2, "--stability", 0)
+    study = pydicom.dcmread(source).StudyInstanceUID
+    done = run("explain", source, *shared, "--dicom", "--out", tmp_path / "with")
+    assert done.returncode == 0, done.stderr
+    written = sorted((tmp_path / "with").rglob("*.dcm"))
+    assert [path.name for path in written] == ["map.dcm", "overlay.dcm"]
+    assert {pydicom.dcmread(path).StudyInstanceUID for path in written} == {study}
+    assert run("explain", source, *shared, "--out", tmp_path / "without").returncode == 0
+    assert not list((tmp_path / "without").rglob("*.dcm"))
 
 
 def test_images_that_are_not_dicom_get_no_files(tmp_path: Path, explained: Explanation) -> None:

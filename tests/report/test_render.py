@@ -7,6 +7,7 @@ from PIL import Image
 from torch import Tensor
 
 import ssplain
+from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
 from ssplain.report import (
     enlarge,
@@ -29,6 +30,21 @@ def result() -> Explanation:
     images, labels = ssplain.data.bundled("mnist")
     model = ssplain.models.load("lenet5-mnist")
     return ssplain.SSplain(model, **ssplain.preset("mnist")).explain(images[:3], labels[:3])
+
+
+def test_a_plane_is_an_image_of_one_channel_and_a_batch_is_none(result: Explanation) -> None:
+    image, scores = result.images[0], result.scores[0]
+    inside, mask = result.support[0], result.mask[0]
+    for with_channel, plane in (
+        (grey(image), grey(image[0])),
+        (heat(scores, inside), heat(scores[0], inside[0])),
+        (overlay(image, scores, inside), overlay(image[0], scores[0], inside[0])),
+        (mask_view(image, mask), mask_view(image[0], mask[0])),
+        (top_view(image, inside), top_view(image[0], inside[0])),
+    ):
+        assert np.array_equal(with_channel, plane)
+    with pytest.raises(SSplainError, match=r"not of \(3, 1, 28, 28\); take one image"):
+        grey(result.images)
 
 
 def test_paper_view_shows_the_top_and_paints_the_rest_purple(result: Explanation) -> None:

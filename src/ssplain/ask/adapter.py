@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from ssplain.ask.batching import run_in_batches
 from ssplain.ask.context import Context
 from ssplain.ask.model_pass import LogSoftmax, ModelPass
-from ssplain.errors import SSplainError
+from ssplain.errors import SSplainError, no_memory
 
 OutputKind = Literal["auto", "logits", "probs"]
 OutputSelector = int | str | Callable[[Any], Tensor] | None
@@ -89,9 +89,11 @@ class Classifier:
                 returned = self.context.call(
                     lambda x, *more: self.model(self._fit(x), *more), images
                 )
-        except (SSplainError, torch.OutOfMemoryError):
+        except SSplainError:
             raise
         except Exception as error:  # whatever somebody's model may raise
+            if no_memory(error):  # smaller batches will be tried
+                raise
             reason = (str(error).splitlines() or [""])[0] or type(error).__name__
             raise SSplainError(
                 f"The model does not accept images of shape {tuple(images.shape[1:])} "

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ssplain.ask.context import Images, as_tensor
-from ssplain.errors import SSplainError
+from ssplain.errors import SSplainError, no_memory
 
 T = TypeVar("T")
 
@@ -61,7 +61,9 @@ def run_in_batches(
     while start < count:
         try:
             results.append(work(slice(start, min(start + size, count))))
-        except torch.OutOfMemoryError as error:
+        except Exception as error:
+            if not no_memory(error):
+                raise
             if size == 1:
                 raise SSplainError(
                     "There is not enough memory for a single image; free the device, or use a "

@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ssplain.ask.adapter import Classifier
 from ssplain.ask.door import OpenModel
+from ssplain.errors import no_memory
 
 TRIED = 16  # images in the trial
 
@@ -114,7 +115,9 @@ def company_matters(classifier: Classifier, images: Tensor, batch_size: int) -> 
         some = (slice(1), slice(count - 1, count), slice(count))
         try:
             first, last, together = (_slope(classifier.take(r), images[r]) for r in some)
-        except torch.OutOfMemoryError:
+        except Exception as error:
+            if not no_memory(error):
+                raise
             return ""  # smaller batches will be tried, of layers that are known
         if not torch.equal(torch.cat([first, last]), together[[0, -1]]):
             return "this processor computes batches in another way than single images"

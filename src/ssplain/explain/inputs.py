@@ -87,7 +87,7 @@ def pixel_budget(support: Tensor, budget: float) -> Tensor:
             "1, such as 0.25."
         )
     # the small addend keeps 0.29 * 100 = 28.999999999999996 at 29
-    shares = support.flatten(1).sum(1).double().cpu() * budget + 1e-9
+    shares = support.flatten(1).sum(1).cpu().double() * budget + 1e-9
     return shares.floor().long().clamp(min=1).to(support.device)
 
 

@@ -125,7 +125,7 @@ def measure_stability(
     for radius in radii:
         moved = [explain(images + support * field.to(images) * radius) for field in fields]
         shared = [(kept & _top(one, inside, k)).flatten(1).sum(1) / k for one in moved]
-        overlap.append(torch.stack(shared).double().mean(0).cpu())
+        overlap.append(torch.stack(shared).cpu().double().mean(0))
         ranks.append(torch.stack([rank_agreement(first, one, inside) for one in moved]).mean(0))
     return Stability(tuple(radii), draws, torch.stack(overlap), torch.stack(ranks))
 
@@ -142,7 +142,7 @@ def rank_agreement(first: Tensor, second: Tensor, inside: Tensor) -> Tensor:
     -1.0
     """
     rows = [
-        torch.where(inside, side.double(), torch.nan).flatten(1).detach().cpu().numpy()
+        torch.where(inside.cpu(), side.detach().cpu().double(), torch.nan).flatten(1).numpy()
         for side in (first, second)
     ]
     return torch.from_numpy(rank_correlation(*rows))

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any, TypeVar
 
-from ssplain.errors import SSplainError
+from ssplain.errors import SSplainError, no_memory
 from ssplain.jobs.message import Batch, Outcome, Worked
 from ssplain.jobs.place import NoRoom, Place
 from ssplain.jobs.task import Item, Result, Task, Worker
@@ -161,7 +161,7 @@ def _compute(
                 done.append(([(piece[0][0], _named(piece[0][0], text), 0.0)], fits))
                 continue
             middle = len(piece) // 2
-            if _no_memory(error):
+            if no_memory(error):
                 fits = middle
             waiting = [piece[:middle], piece[middle:], *waiting]
             continue
@@ -197,12 +197,6 @@ def _write(place: Place, item: Item, result: Result, seconds: float) -> Outcome:
 
 def _pieces(things: Sequence[T], size: int) -> list[Sequence[T]]:
     return [things[at : at + size] for at in range(0, len(things), max(1, size))]
-
-
-def _no_memory(error: Exception) -> bool:
-    # PyTorch's CPU allocator raises a plain RuntimeError
-    text = str(error).lower()
-    return isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text
 
 
 def _named(item: Item, text: str) -> str:

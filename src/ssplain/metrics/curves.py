@@ -169,7 +169,7 @@ def insertion_deletion(
     return Curves(
         insertion=Curve(grid, correct[:, :points], probability[:, :points], answers),
         deletion=Curve(grid, correct[:, points:], probability[:, points:], answers),
-        kappa=at_counts(brightness_share(batch, order), counts).cpu(),
+        kappa=at_counts(brightness_share(batch, order), counts.cpu()),
         tie_share=order.tie_share.cpu(),
         initially_correct=(whole.argmax(1) == right).cpu(),
         forwards=len(shown[0]),

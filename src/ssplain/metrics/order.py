@@ -128,22 +128,25 @@ def steps(
         raise SSplainError(f"axis={axis!r} is not known; use one of: {', '.join(AXES)}.")
     if points < 2:
         raise SSplainError(f"points={points!r} does not work; give a whole number of at least 2.")
-    levels = torch.linspace(0, 1, points, dtype=torch.float64, device=images.device)
+    levels = torch.linspace(0, 1, points, dtype=torch.float64)  # on the CPU: others may lack it
     maps = check_maps(maps, images)
     if axis == "kappa":
         find_support(images, "nonzero")  # a black image has no brightness to share out
         order = rank_pixels(maps, seed=seed)
         share = brightness_share(images, order).contiguous()
         wanted = (levels - 1e-9).expand(len(images), -1).contiguous()
-        return order, torch.where(levels > 0, torch.searchsorted(share, wanted) + 1, 0)
+        counts = torch.where(levels > 0, torch.searchsorted(share, wanted) + 1, 0)
+        return order, counts.to(images.device)
     inside = find_support(images, support) if axis == "support" else None
     order = rank_pixels(maps, inside, seed)
-    return order, (order.size[:, None] * levels + 0.5).floor().long()
+    counts = (order.size[:, None].cpu() * levels + 0.5).floor().long()
+    return order, counts.to(images.device)
 
 
 def brightness_share(images: Tensor, order: Order) -> Tensor:
-    """Return, `(N, P)`, the share of an image's brightness that its first 1, 2, ... pixels hold."""
-    bright = images.abs().sum(1).flatten(1).double().gather(1, order.pixels).cumsum(1)
+    """Return on the CPU, `(N, P)`, the share of brightness that the first 1, 2, ... pixels hold."""
+    bright = images.abs().sum(1).flatten(1).cpu().double()
+    bright = bright.gather(1, order.pixels.cpu()).cumsum(1)
     return bright / bright[:, -1:].clamp(min=torch.finfo(torch.float64).tiny)
 
 

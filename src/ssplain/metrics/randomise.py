@@ -80,9 +80,11 @@ def randomised(
 ) -> nn.Module:
     """Return a copy of the network in which some blocks have random weights.
 
-    Weights are drawn by each layer's own `reset_parameters`. The statistics of batch normalisation
-    are then estimated again on the images: with those of the trained network, or with those a
-    layer starts with, a randomised GoogLeNet gives the same logits for every image.
+    Weights are drawn by each layer's own `reset_parameters`; what belongs to no such layer, as the
+    tokens of transformers do, from a normal distribution with its own mean and spread. The
+    statistics of batch normalisation are then estimated again on the images: with those of the
+    trained network, or with those a layer starts with, a randomised GoogLeNet gives the same logits
+    for every image.
 
     Args:
         model: stays as it is.
@@ -97,8 +99,7 @@ def randomised(
         torch.manual_seed(seed)
         for name in names:
             for module in other.get_submodule(name).modules():
-                if callable(reset := getattr(module, "reset_parameters", None)):
-                    reset()
+                _forget(module)
     norms = [
         module
         for name in dict.fromkeys([*names, *downstream])
@@ -109,6 +110,17 @@ def randomised(
         with gathering(norms), torch.no_grad():
             _logits(other, images, options)
     return other
+
+
+def _forget(module: nn.Module) -> None:
+    """Draw a layer's own weights again, as the layer does, or else around the same mean."""
+    for way in ("reset_parameters", "_reset_parameters"):  # the second is attention's
+        if callable(reset := getattr(module, way, None)):
+            reset()
+            return
+    with torch.no_grad():
+        for own in module.parameters(recurse=False):  # such as class tokens and places
+            own.normal_(float(own.mean()), float(own.std(correction=0)))
 
 
 def stages(
@@ -145,7 +157,7 @@ def stages(
 
 def _stage(name: str, model: nn.Module, images: Tensor, options: ModelOptions) -> RandomisedNetwork:
     with frozen(model), torch.no_grad():
-        logits = torch.cat(_logits(model, images, options)).double()
+        logits = torch.cat(_logits(model, images, options)).cpu().double()
     variance = logits.var(0, correction=0).mean()
     return RandomisedNetwork(name, model, float(variance))
 

@@ -32,7 +32,7 @@ def kappa(
     """
     batch = as_batch(images)
     order, counts = steps(batch, maps, axis, points, support=support, seed=seed)
-    return at_counts(brightness_share(batch, order), counts)
+    return at_counts(brightness_share(batch, order), counts.cpu())
 
 
 def gini(maps: Tensor, inside: Tensor | None = None) -> Tensor:

@@ -46,7 +46,7 @@ def max_sensitivity(
             "least 1 draw."
         )
     inside = find_support(batch, support)
-    original = check_maps(explain(batch), batch).double().flatten(1)
+    original = check_maps(explain(batch), batch).cpu().double().flatten(1)
     size = original.norm(dim=1)
     size = torch.where(size > 0, size, 1.0)
     generator = torch.Generator().manual_seed(seed)
@@ -54,7 +54,7 @@ def max_sensitivity(
     for _ in range(draws):
         field = torch.rand(batch.shape[1:], generator=generator, dtype=batch.dtype)
         noisy = batch + inside * (2 * field - 1).to(batch.device) * radius
-        moved = check_maps(explain(noisy), batch).double().flatten(1) - original
+        moved = check_maps(explain(noisy), batch).cpu().double().flatten(1) - original
         worst = torch.maximum(worst, moved.norm(dim=1) / size)
     return worst
 

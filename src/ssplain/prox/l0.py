@@ -46,14 +46,14 @@ def soften_l0(x: Tensor, k: Tensor, support: Tensor, width: float) -> Tensor:
     >>> soften_l0(x, torch.tensor([1]), torch.ones_like(x, dtype=torch.bool), 0.02)
     tensor([[0.2500, 0.2500, 0.0000]])
     """
-    size = x.abs().flatten(1)
-    inside = support.flatten(1)
+    # on the CPU, since not every device has 64 bits; and a mask is the same on each
+    size, inside, most = (t.cpu() for t in (x.abs().flatten(1), support.flatten(1), k[:, None]))
     low = torch.full_like(size[:, :1], -1.0)
     high = size.amax(1, keepdim=True) + 1.0
     for _ in range(30):  # halves the interval to below what 32 bits tell apart
         middle = (low + high) / 2
         # by tanh: of the two it is the one that gives a pixel the same bits in any batch
         weight = torch.tanh((size - middle) / (2 * width)) * 0.5 + 0.5
-        many = (weight * inside).double().sum(1, keepdim=True) > k[:, None]
+        many = (weight * inside).double().sum(1, keepdim=True) > most
         low, high = torch.where(many, middle, low), torch.where(many, high, middle)
-    return x * (weight * inside).view_as(x)
+    return x * (weight * inside).to(x.device).view_as(x)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
+from ssplain.errors import SSplainError
 from ssplain.files import write_whole
 
 Picture = NDArray[np.uint8]
@@ -31,7 +32,7 @@ def grey(image: Tensor, *, low: float = 0.0, high: float = 1.0) -> Picture:
     >>> grey(torch.tensor([[[0.0, 1.0]]]))[0].tolist()
     [[0, 0, 0], [255, 255, 255]]
     """
-    channels = image.detach().cpu().double().numpy()
+    channels = _planes(image).detach().cpu().double().numpy()
     if len(channels) != 3:
         channels = channels.mean(0, keepdims=True).repeat(3, axis=0)
     shown = np.clip((channels - low) / (high - low), 0, 1)
@@ -55,8 +56,8 @@ def unit_scores(scores: Tensor, support: Tensor, low: float | None = None) -> _N
     >>> unit_scores(torch.tensor([[[2.0, 4.0]]]), torch.tensor([[[True, True]]]), low=0.0)
     array([[0.5, 1. ]])
     """
-    values = scores[0].detach().cpu().double().numpy()
-    inside = support[0].cpu().numpy().astype(bool)
+    values = _planes(scores)[0].detach().cpu().double().numpy()
+    inside = _planes(support)[0].cpu().numpy().astype(bool)
     shown = np.zeros_like(values)
     if inside.any():
         flat = 0.5 if low is None else 0.0
@@ -74,7 +75,7 @@ def heat(scores: Tensor, support: Tensor, low: float | None = None) -> Picture:
     >>> heat(torch.tensor([[[0.0, 1.0, 0.5]]]), torch.tensor([[[False, True, True]]]))[0, 0]
     array([0, 0, 0], dtype=uint8)
     """
-    inside = support[0].cpu().numpy().astype(bool)
+    inside = _planes(support)[0].cpu().numpy().astype(bool)
     # start at 0.15: the lowest scores must still be told from the background
     colours = colormaps["inferno"](0.15 + 0.85 * unit_scores(scores, support, low))[..., :3]
     return _bytes(colours * inside[..., None])
@@ -89,7 +90,7 @@ def overlay(image: Tensor, scores: Tensor, support: Tensor) -> Picture:
     (1, 2, 3)
     """
     under = grey(image) / 255.0
-    strength = unit_scores(scores, support) * support[0].cpu().numpy()
+    strength = unit_scores(scores, support) * _planes(support)[0].cpu().numpy()
     opacity = 0.9 * np.sqrt(strength)[..., None]
     colours = colormaps["inferno"](0.3 + 0.6 * strength)[..., :3]
     return _bytes(under * (1 - opacity) * 0.6 + colours * opacity)
@@ -103,7 +104,7 @@ def mask_view(image: Tensor, mask: Tensor) -> Picture:
     >>> mask_view(image, torch.tensor([[[0.0, 0.5]]]))[0].tolist()
     [[56, 56, 56], [253, 231, 36]]
     """
-    kept = mask[0].cpu().numpy() > 0
+    kept = _planes(mask)[0].cpu().numpy() > 0
     intensity = grey(image) / 255.0
     bright = colormaps["viridis"](0.35 + 0.65 * intensity.mean(2))[..., :3]
     return _bytes(np.where(kept[..., None], bright, 0.22 * intensity))
@@ -121,7 +122,7 @@ def top_view(image: Tensor, top: Tensor) -> Picture:
     [[68, 1, 84], [253, 231, 36]]
     """
     intensity = grey(image).mean(2) / 255.0
-    kept = top[0].cpu().numpy().astype(bool)
+    kept = _planes(top)[0].cpu().numpy().astype(bool)
     # kept pixels start at 0.25, so that even dark ones stand out from the purple
     return _bytes(colormaps["viridis"](np.where(kept, 0.25 + 0.75 * intensity, 0.0))[..., :3])
 
@@ -150,6 +151,16 @@ def png_bytes(picture: Picture) -> bytes:
 def write_png(picture: Picture, path: str | Path) -> None:
     """Write a picture to a PNG file, whole or not at all."""
     write_whole(path, png_bytes(picture))
+
+
+def _planes(given: Tensor) -> Tensor:
+    """Return an image or map as `(C, H, W)`; a plane `(H, W)` is one channel."""
+    if given.dim() not in (2, 3):
+        raise SSplainError(
+            f"A picture is made of (H, W) or (C, H, W), not of {tuple(given.shape)}; take one "
+            "image of a batch."
+        )
+    return given[None] if given.dim() == 2 else given
 
 
 def _bytes(shown: _Numbers) -> Picture:

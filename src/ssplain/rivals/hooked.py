@@ -140,7 +140,8 @@ class DeepShap(Attributor):
                 found: Tensor = method.attribute(images, baselines=baseline.expand_as(images))
             return found.detach()
 
-        return torch.cat(question.run(work, len(question.images)))
+        # an image and its baseline go through the model together
+        return torch.cat(question.run(work, len(question.images), 2))
 
 
 class _Answers(nn.Module):

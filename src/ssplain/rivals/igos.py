@@ -158,7 +158,15 @@ class _Scene:
         four = torch.cat([first, 1 - second, product, 1 - product])
         seen = self.images.repeat(4, 1, 1, 1) * four + self.ground.repeat(4, 1, 1, 1) * (1 - four)
         index = torch.arange(self.rows.start, self.rows.stop, device=seen.device).repeat(4)
-        log_p = self.question.classifier.take(index).log_probabilities(seen)
+        room = self.question.batch_size  # less than four: the masks of one image go in turn
+        log_p = torch.cat(
+            [
+                self.question.classifier.take(part).log_probabilities(some)
+                for part, some in zip(
+                    torch.split(index, room), torch.split(seen, room), strict=True
+                )
+            ]
+        )
         p = (self.question.weights[index] * log_p.exp()).sum(1).chunk(4)
         return p[0] - p[1] + p[2] - p[3]
 

@@ -181,7 +181,7 @@ class KernelShap(Sampled):
         weights = np.ones(len(kept))
         weights[:2] = self.weight_of_ends
         # in double: with weights this far apart, single precision loses half of its digits
-        design, values = kept.double().cpu().numpy(), answers.double().cpu().numpy()
+        design, values = kept.cpu().double().numpy(), answers.cpu().double().numpy()
         regression = LinearRegression().fit(design, values.T, sample_weight=weights)
         return torch.from_numpy(regression.coef_)
 
