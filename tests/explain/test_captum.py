@@ -28,6 +28,13 @@ class TestTuples:
         (maps,) = explainer().attribute((images,), target=1)
         assert torch.equal(maps, explainer().attribute(images, target=1))
 
+    def test_more_than_one_image_tensor_is_refused_by_name(self) -> None:
+        images = pictures()
+        with pytest.raises(SSplainError, match="There are 2 inputs;"):
+            explainer().attribute((images, images), 1)
+        with pytest.raises(SSplainError, match="There are 2 baselines;"):
+            explainer().attribute((images,), 1, baselines=(0.5, 0.5))
+
     def test_baselines_in_a_tuple_belong_to_their_input(self) -> None:
         images = pictures() + 0.5
         (maps,) = explainer().attribute((images,), 1, baselines=(0.5,))

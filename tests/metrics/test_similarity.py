@@ -55,6 +55,8 @@ def test_against_the_formulas_step_by_step(axis: str) -> None:
         width = np.concatenate([[0], D])[tree.labels[kept & (tree.labels > 0) & (X > 0)]]
         assert found.mean_diameter.observed[0, s].item() == pytest.approx(width.mean())
     assert found.curvature.observed[0, 0] == found.dilation.observed[0, 0] == 0
+    assert found.dilation.oracle[0, 0] == 0
+    assert bool((found.dilation.oracle[0, 1:] == 1).all())
     assert found.inserted[0, -1] == 1
 
 

@@ -21,6 +21,7 @@ def quick() -> StabilityStudy:
 def test_what_stays_is_measured_written_and_kept(tmp_path: Path) -> None:
     record = run_stability(quick(), {"mnist": digits(5)}, tmp_path)
     assert record.images == 5
+    assert record.seconds > 0
     found = read_results(tmp_path / "stability", "stability").found
     under, inserted = found[group("mnist")], found["insertion on mnist"]
     assert list(under) == ["steady", "SSplain-0", "Saliency"]

@@ -25,6 +25,7 @@ def test_times_are_taken_once_for_each_image(tmp_path: Path) -> None:
     record = run_times(study, scenes, tmp_path)
     assert record.settings == {"mnist": 3}
     assert record.images == 3
+    assert [one.file for one in record.figures] == ["times.png"]
     rows = list(csv.DictReader((tmp_path / "times/times.csv").read_text().splitlines()))
     assert tuple(rows[0]) == COLUMNS
     assert [row["explainer"] for row in rows] == ["SSplain-0", "LIME", "Saliency"]
