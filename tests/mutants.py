@@ -2,7 +2,8 @@
 
 A random sample of faults over the rooms that hold the mathematics and the verdicts is tried, each
 in a process of its own that imports the changed module in place of the real one; no file is
-changed. First the tests of the module are run, then those of its room. Results are added to a file
+changed. First the tests of the module are run, then those of its room and of what is built on it.
+Results are added to a file
 line by line, so a stopped run goes on, and what survives can be looked at.
 """
 
@@ -46,6 +47,13 @@ TESTS = {
     "study/style": ["study/test_pictures.py"],
     "study/work": ["study/test_engine.py"],
     "study/exhibits": ["study/test_engine.py"],
+}
+# what is built on a room and tested elsewhere
+ABOVE = {
+    "prox": ["explain/test_stable.py"],
+    "explain": ["test_requests.py"],
+    "metrics": ["test_requests.py"],
+    "study": ["claims"],
 }
 COMPARE = {
     ast.Lt: ast.LtE,
@@ -166,12 +174,13 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def tests_of(module: str) -> list[list[str]]:
-    """Return the tests of a module, and those of its room."""
+    """Return the tests of a module, then those of its room and of what is built on it."""
     room, name = module.split("/")
     own = TESTS.get(module) or TESTS.get(room) or [f"{room}/test_{name}.py"]
     paths = [HOME / "tests" / one for one in own]
     first = [str(path) for path in paths if path.exists()]
-    return [first, [str(HOME / "tests" / room)]]
+    wider = [str(HOME / "tests" / one) for one in (room, *ABOVE.get(room, ()))]
+    return [first, wider]
 
 
 def attempt(module: str, tree: ast.Module, tests: list[str]) -> int:
