@@ -127,3 +127,15 @@ def test_the_ledger_is_written_from_the_values_of_the_studies(tmp_path: Path) ->
     rows = list(csv.DictReader((tmp_path / "ledger.csv").read_text().splitlines()))
     assert [row["verdict"] for row in rows] == verdicts
     assert rows[0]["images"] == "4"
+
+
+def test_the_ledger_that_is_kept_holds_these_claims() -> None:
+    """A claim or rule that is changed must be judged again before it is shown."""
+    home = Path(__file__).parents[2] / "docs/results"
+    kept = {one.number: one for one in read_ledger(home)}
+    for judged in judge(CLAIMS, full()):
+        if judged.number not in kept:
+            assert not (home / judged.study).exists(), judged.number
+            continue
+        for name in ("claim", "where", "study", "rule"):
+            assert getattr(kept[judged.number], name) == getattr(judged, name), judged.number

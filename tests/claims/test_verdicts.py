@@ -113,6 +113,8 @@ def test_every_stage_must_differ_but_the_first() -> None:
     judged = test.judge(stages(1.0, 0.99, 0.1))
     assert judged.verdict == FAILS
     assert "above 0.9 after fc" in judged.measured
+    assert "0.990 [" in judged.measured.partition("after fc")[0]
+    assert ", 0.100 [" in judged.measured
     assert test.judge(stages(1.0, 0.9, 0.1)).verdict == OPEN
 
 

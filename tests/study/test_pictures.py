@@ -52,6 +52,21 @@ def test_the_best_is_on_top_with_its_interval() -> None:
     assert (low, high) == (own.low, own.high)
 
 
+def test_dots_are_hollow_where_lines_are_broken_and_the_first_is_largest() -> None:
+    titles = [variant.title for variant in ALL]
+    with style():
+        (axes,) = dots({"all": {t: found(0.2) for t in titles}}, PANELS[:1], "").axes
+    looks = lines(titles)
+    drawn = dict(
+        zip(titles, [line for line in axes.lines if line.get_marker() == "o"], strict=True)
+    )
+    for title, dot in drawn.items():
+        filled = looks[title].linestyle == "-"
+        assert dot.get_markerfacecolor() == (looks[title].color if filled else "white")
+    sizes = [dot.get_markersize() for dot in drawn.values()]
+    assert sizes[0] > max(sizes[1:])
+
+
 def test_what_has_no_better_side_falls() -> None:
     shares = {
         title: Evaluation({"tie-share": torch.full((4,), share).double()}, {}, GRID, LABELS)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from ssplain import preset
 from ssplain.data import bundled
 from ssplain.study import search
 from ssplain.study.search import GRID, GROUNDS, Log
@@ -78,3 +79,25 @@ def test_eyes_come_with_their_disease_and_are_no_others() -> None:
     assert bool(truth[2].any())
     reported, _ = bundled("rop")
     assert not any(torch.equal(image, other) for image in images for other in reported)
+
+
+@pytest.mark.parametrize("dataset", ["mnist", "fmnist"])
+def test_the_log_that_is_kept_leads_to_the_presets(
+    dataset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shipped is what was found: nothing is tried that the log does not have."""
+    monkeypatch.setattr(
+        search, "unreported", lambda *_: (torch.zeros(1, 1, 28, 28), torch.zeros(1), None)
+    )
+
+    def untried(*_: object, **settings: object) -> None:
+        raise AssertionError(f"not in the log: {settings}")
+
+    monkeypatch.setattr(search, "make", untried)
+    kept = Path(__file__).parents[2] / "docs/results/search"
+    found = search.search(dataset, Log(kept / "search.csv"), 100)
+    assert found == json.loads((kept / f"{dataset}.json").read_text())
+    shipped = preset(dataset, "ranking")
+    assert {name: shipped[name] for name in found} == found  # type: ignore[literal-required]
+    passes = shipped["iterations"] + (shipped["start"] == "gradient")
+    assert passes == GROUNDS[dataset].passes == 40
