@@ -46,3 +46,19 @@ def test_what_is_wrong_for_all_is_said_once() -> None:
         list(compare(small(), pictures(), 7, explainers=names()))
     with pytest.raises(SSplainError, match="no explainer 'magic'"):
         list(compare(small(), pictures(), explainers=["saliency", "magic"]))
+
+
+@pytest.mark.parametrize("closed", ["no_grad", "detached"])
+def test_models_without_gradient_are_told_so_in_words(closed: str) -> None:
+    def model(x: Tensor) -> Tensor:
+        if closed == "no_grad":
+            with torch.no_grad():
+                return x.flatten(1)[:, :4] * 2
+        unrelated = torch.ones(len(x), 4, requires_grad=True)
+        return x.flatten(1)[:, :4].detach() + unrelated
+
+    (found,) = compare(model, pictures(1, 1, (6, 5)), explainers=["saliency"])
+    assert found.maps is None
+    assert "gradient" in found.complaint
+    assert "grad_fn" not in found.complaint
+    assert "graph" not in found.complaint

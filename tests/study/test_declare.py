@@ -4,6 +4,7 @@ from torch import nn
 from ssplain.errors import SSplainError
 from ssplain.explain.registry import make, names
 from ssplain.study import STUDIES, MapStudy, declared
+from ssplain.study.exhibits import EXHIBITS
 from tests.explain.small import small
 
 ITEMS = {
@@ -40,6 +41,14 @@ def test_comparisons_have_the_eleven_explainers_and_three_controls() -> None:
         assert len(methods) == len(set(methods)) == 14
         assert set(methods) <= set(names())
         assert methods[0] == "ssplain-0"
+
+
+def test_every_part_that_a_study_shows_can_be_drawn() -> None:
+    for study in STUDIES.values():
+        if isinstance(study, MapStudy):
+            assert set(study.exhibits) <= set(EXHIBITS), study.name
+    shown = {part for s in STUDIES.values() if isinstance(s, MapStudy) for part in s.exhibits}
+    assert shown == set(EXHIBITS)
 
 
 def test_our_study_has_everybody_and_the_same_passes_are_given_to_all() -> None:

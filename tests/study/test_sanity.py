@@ -22,6 +22,8 @@ def test_the_check_is_kept_stage_by_stage(tmp_path: Path) -> None:
     assert list(stages) == ["trained", "full3", "full2", "full1", "conv2", "conv1"]
     assert stages["trained"].summary("spearman").value == 1
     assert stages["conv1"].summary("spearman").value < 1
+    for one in stages.values():
+        assert {"spearman", "spearman-start-fixed", "spearman-with-start"} <= set(one.values)
     assert [one.file for one in record.figures] == ["sanity.png"]
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").iterdir()}
     assert len(kept) == 1 + 2 * 5  # the trained network is the same for both seeds
