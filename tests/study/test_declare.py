@@ -54,6 +54,8 @@ def test_every_part_that_a_study_shows_can_be_drawn() -> None:
 def test_our_study_has_everybody_and_the_same_passes_are_given_to_all() -> None:
     methods = [variant.method for variant in STUDIES["ranking-mnist"].variants]
     assert set(names()) - set(methods) == {"ssplain-1", "random", "random-in-support"}
+    eyes = {v.title: v.settings for v in STUDIES["ranking-rop"].variants}
+    assert eyes["SSplain-ranking by branches"] == {"segments": "vessels"}
     passes = {v.title: v.settings for v in STUDIES["passes"].variants}
     assert len(passes) == 20
     counts = [title.rpartition(", ")[2] for title in passes]
