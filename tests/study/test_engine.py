@@ -66,6 +66,11 @@ def test_quality_is_drawn_against_passes(tmp_path: Path) -> None:
     assert (tmp_path / "passes/passes.svg").read_text().count("SSplain-0") == 1
 
 
+def test_maps_are_drawn_and_how_alike_they_are(tmp_path: Path) -> None:
+    record = run(quick("maps-mnist"), digits(), tmp_path)
+    assert [one.file for one in record.figures] == ["maps.png", "maps-measures.png"]
+
+
 def test_vessel_studies_show_all_their_parts(tmp_path: Path) -> None:
     study, scene = quick("rop"), vessels()
     record = run(study, scene, tmp_path)

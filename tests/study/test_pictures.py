@@ -67,6 +67,17 @@ def test_dots_are_hollow_where_lines_are_broken_and_the_first_is_largest() -> No
     assert sizes[0] > max(sizes[1:])
 
 
+def test_passes_stand_beside_each_other_under_the_measures_name() -> None:
+    given = {f"ours, {count} passes": found(count / 100) for count in (10, 40)}
+    with style():
+        drawing = against_passes(given, ("insertion", "deletion"), "")
+    assert [axes.get_title() for axes in drawing.axes] == [
+        "Insertion, high is good",
+        "Deletion, low is good",
+    ]
+    assert [t.get_text() for t in drawing.axes[0].get_xticklabels()] == ["10", "40"]
+
+
 def test_what_has_no_better_side_falls() -> None:
     shares = {
         title: Evaluation({"tie-share": torch.full((4,), share).double()}, {}, GRID, LABELS)

@@ -6,6 +6,7 @@ import pytest
 
 from ssplain.models import load
 from ssplain.run.scene import Scene
+from ssplain.explain.registry import METHODS
 from ssplain.study import TimesStudy, Variant, declared, read_results
 from ssplain.study.times import COLUMNS, PAPER, Row, group, run_times, times_figure
 from tests.study.tiny import digits
@@ -91,3 +92,4 @@ def test_the_papers_times_are_those_of_its_table() -> None:
     for title, seconds in table.items():
         assert tuple(PAPER[name][title] for name in ("rop", "mnist", "fmnist")) == seconds
     assert {len(own) for own in PAPER.values()} == {len(table)}
+    assert set(table) <= {known.title for known in METHODS.values()}  # found by title

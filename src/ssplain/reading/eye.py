@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXPLAINER = "ssplain-ranking"
+# 40 passes for 60, in steps twice as long: finds as much of planted disease (see docs/read.md)
+QUICKER = {"iterations": 39, "lr": 0.1}
 _STEPS = 5
 _SHORT = 1.0  # sides of the picture: with less length of vessels a grade rests on little
 
@@ -131,7 +133,8 @@ class Reader:
         about = card(model)
         _check_card(about)
         network = quick(load(model))
-        explainer = SSplain(network, channels=about.channels, **preset("rop", "ranking"))
+        settings: dict[str, Any] = {**preset("rop", "ranking"), **QUICKER}
+        explainer = SSplain(network, channels=about.channels, **settings)
         return Reader(model, network, about.size[0], explainer)
 
     def read(
