@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from ssplain.explain.registry import METHODS
 from ssplain.models import load
 from ssplain.run.scene import Scene
-from ssplain.explain.registry import METHODS
 from ssplain.study import TimesStudy, Variant, declared, read_results
 from ssplain.study.times import COLUMNS, PAPER, Row, group, run_times, times_figure
 from tests.study.tiny import digits
