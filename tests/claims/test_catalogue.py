@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from ssplain.claims import CLAIMS, Claim, judge
+from ssplain.claims.claim import SIMULATED
 from ssplain.metrics import Evaluation
 from ssplain.study import STUDIES, Results, SanityStudy, StabilityStudy, TimesStudy
 
@@ -309,3 +310,10 @@ def test_one_other_that_is_better_fails_a_claim_about_all() -> None:
     (judgement,) = judge([claim], {"mnist": results("mnist", changed)})
     assert judgement.verdict == "does not hold"
     assert "behind LIME by 0.100 [0.100, 0.100]" in judgement.measured
+
+
+def test_whoever_reads_of_eyes_is_told_that_they_are_simulated() -> None:
+    for claim in CLAIMS:
+        if claim.study != "times":  # which says nothing about what maps show
+            simulated = "rop" in STUDIES[claim.study].datasets
+            assert (SIMULATED in claim.why) == simulated, claim.text
