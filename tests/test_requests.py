@@ -64,12 +64,17 @@ def blocks(images: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("name", names())
 class TestEveryExplainer:
+    @pytest.mark.parametrize("size", [2, 4])
     def test_no_call_brings_more_images_than_asked_for(
-        self, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+        self,
+        name: str,
+        size: int,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
     ) -> None:
         watch = Watch(monkeypatch)
-        explained(name, small(), pictures(5), batch_size=4)
-        assert 0 < max(watch.seen) <= 4
+        explained(name, small(), pictures(5), batch_size=size)
+        assert 0 < max(watch.seen) <= size
         assert capfd.readouterr() == ("", "")  # a library shows no bar unasked
 
     def test_a_full_memory_is_said_and_changes_nothing(

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from ssplain import preset
 from ssplain.errors import SSplainError
 from ssplain.pages.reading import reading_files
-from ssplain.reading.eye import Reading
+from ssplain.reading.eye import Reader, Reading
 from ssplain.reading.image import look, open_image
 from ssplain.reading.opinion import GRADES
 from ssplain.reading.table import as_json, as_row
@@ -179,3 +180,13 @@ def test_the_page_stands_alone_and_trusts_no_name(reading: Reading) -> None:
         "reading.npz",
         "vessels.png",
     ]
+
+
+def test_an_eye_is_explained_in_40_passes_with_the_settings_of_the_ranking() -> None:
+    told = Reader.of("googlenet-rop").explainer.settings()
+    assert told["iterations"] + (told["start"] == "gradient") == 40
+    assert told["lr"] == 0.1
+    shared: dict[str, object] = {**preset("rop", "ranking")}
+    for name in ("iterations", "lr"):
+        del shared[name]
+    assert {name: told[name] for name in shared} == shared
