@@ -201,6 +201,16 @@ class TestBatches:
             run_in_batches(work, 3, 1)
 
 
+def test_logits_that_sum_to_one_by_chance_are_logits() -> None:
+    image = torch.tensor([[[[0.2, 0.3, 0.5]]]])
+    settled, probabilities = Classifier(lambda x: x.flatten(1)).settle(image)
+    assert settled.output_kind == "logits"
+    torch.testing.assert_close(probabilities, image.flatten(1).softmax(1))
+    settled, probabilities = Classifier(lambda x: x.flatten(1).softmax(1)).settle(image)
+    assert settled.output_kind == "probs"
+    torch.testing.assert_close(probabilities, image.flatten(1).softmax(1))
+
+
 def test_fingerprint_follows_the_weights() -> None:
     model = nn.Linear(2, 2)
     first = fingerprint(model)

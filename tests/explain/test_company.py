@@ -7,6 +7,8 @@ from torch import nn
 
 import ssplain
 from ssplain import SSplain
+from ssplain.ask import company
+from ssplain.ask.adapter import Classifier
 from ssplain.ask.door import Door
 from tests.explain.networks import Attention, networks
 from tests.explain.small import pictures
@@ -99,3 +101,39 @@ class TestBatching:
         model = torch.jit.trace(layers, torch.zeros(2, 1, 2, 2))  # type: ignore[no-untyped-call]
         result = SSplain(model, iterations=1).explain(pictures(2, 1, (2, 2)).clamp(min=0.1))
         assert "gelu" in result.settings["batching"]
+
+
+def test_a_model_is_tried_once_for_a_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    trials: list[tuple[int, ...]] = []
+    trial = company._try
+
+    def counted(classifier: Classifier, images: torch.Tensor, count: int) -> tuple[str, bool]:
+        trials.append((count, *images.shape[1:]))
+        return trial(classifier, images, count)
+
+    monkeypatch.setattr(company, "_try", counted)
+    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten())
+    images = pictures(3, 1, (8, 8))
+
+    def batching(some: torch.Tensor) -> str:
+        return str(SSplain(model, iterations=1).explain(some).settings["batching"])
+
+    assert batching(images) == batching(images.flip(0)) == "together, each image as if alone"
+    assert trials == [(3, 1, 8, 8)]
+    batching(images[:2])
+    assert trials[1:] == [(2, 1, 8, 8)]
+    model[1] = nn.GELU()  # another model in the same object
+    assert batching(images) == "one image at a time, since the model uses gelu"
+    assert len(trials) == 3
+
+
+def test_flat_images_settle_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = nn.Conv2d(1, 2, 3).requires_grad_(requires_grad=False)
+    assert first.bias is not None
+    first.bias.fill_(-1.0)  # what is dark has no gradient
+    model = nn.Sequential(first, nn.ReLU(), nn.Flatten())
+    classifier = Classifier(model, output_kind="logits")
+    assert company.company_matters(classifier, torch.zeros(4, 1, 8, 8), 4) == ""
+    monkeypatch.setattr(company, "_slope", lambda _, images: images + len(images))
+    reason = company.company_matters(classifier, torch.zeros(4, 1, 8, 8), 4)
+    assert reason.startswith("this processor computes batches")

@@ -128,6 +128,10 @@ class Classifier:
                 "and that the image has the range and size that it was trained on."
             )
         kind = _kind(values, self.output_kind)
+        if kind == "probs" and self.output_kind == "auto":
+            # the logits of a few images may sum to one by chance, but not those of others as well
+            with torch.no_grad():
+                kind = _kind(self.take(slice(1)).values(images[:1] / 2), "auto")
         if kind == "logits" and self.output_kind == "auto":
             self._refuse_labels(images[:1], values)
         settled = replace(self, output_kind=kind)

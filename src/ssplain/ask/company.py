@@ -8,9 +8,10 @@ others, and tries it.
 
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ssplain.ask.adapter import Classifier
@@ -18,6 +19,10 @@ from ssplain.ask.door import OpenModel
 from ssplain.errors import no_memory
 
 TRIED = 16  # images in the trial
+
+# What trials of a model said, by all that they depend on but its weights: a trial costs as much as
+# two steps of SSplain, and a long job calls it for every batch.
+_said: WeakKeyDictionary[nn.Module, dict[tuple[object, ...], str]] = WeakKeyDictionary()
 
 # What treats each image in a batch as it does alone, forth and back: measured bit by bit on random
 # networks for batches of 1 to 33 images with one and two threads. Not among them, and measured to
@@ -106,22 +111,44 @@ def company_matters(classifier: Classifier, images: Tensor, batch_size: int) -> 
     >>> company_matters(Classifier(torch.nn.Sequential(*layers), output_kind="logits"), images, 4)
     'the model uses gelu'
     """
+    count = min(len(images), batch_size, TRIED)
+    model = classifier.model
+    asked, context = classifier.output, classifier.context
+    # what a function calls, and what extra arguments change, cannot be seen from here
+    if not isinstance(model, nn.Module) or callable(asked) or context.arguments:
+        return _try(classifier, images, count)[0]
+    said = _said.setdefault(model, {})
+    key = (
+        tuple(map(type, model.modules())),
+        (asked, classifier.output_kind, classifier.channels, classifier.image_convolution),
+        (count, *images.shape[1:], images.dtype, torch.get_num_threads()),
+    )
+    if key not in said:
+        reason, certain = _try(classifier, images, count)
+        if not certain:
+            return reason
+        said[key] = reason
+    return said[key]
+
+
+def _try(classifier: Classifier, images: Tensor, count: int) -> tuple[str, bool]:
+    """Return why company matters to a model, and whether these images could have shown it."""
     with torch.no_grad(), _Listener() as heard:
         classifier.take(slice(1)).values(images[:1])
     if heard.unknown:
-        return f"the model uses {', '.join(sorted(heard.unknown))}"
-    count = min(len(images), batch_size, TRIED)
-    if count > 1:
-        some = (slice(1), slice(count - 1, count), slice(count))
-        try:
-            first, last, together = (_slope(classifier.take(r), images[r]) for r in some)
-        except Exception as error:
-            if not no_memory(error):
-                raise
-            return ""  # smaller batches will be tried, of layers that are known
-        if not torch.equal(torch.cat([first, last]), together[[0, -1]]):
-            return "this processor computes batches in another way than single images"
-    return ""
+        return f"the model uses {', '.join(sorted(heard.unknown))}", True
+    if count < 2:
+        return "", True
+    some = (slice(1), slice(count - 1, count), slice(count))
+    try:
+        first, last, together = (_slope(classifier.take(r), images[r]) for r in some)
+    except Exception as error:
+        if not no_memory(error):
+            raise
+        return "", False  # smaller batches will be tried, of layers that are known
+    if not torch.equal(torch.cat([first, last]), together[[0, -1]]):
+        return "this processor computes batches in another way than single images", True
+    return "", bool(first.any() and last.any())  # of a flat image nothing is learnt
 
 
 def _slope(classifier: Classifier, images: Tensor) -> Tensor:
