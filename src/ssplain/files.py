@@ -222,7 +222,7 @@ def npz_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
         plain = np.asarray(array, order="C")
         raw = _npy_header(plain.dtype.str, plain.shape) + plain.tobytes()
         small = len(raw) <= _SMALL
-        body = raw if small else _deflated(raw)
+        body = raw if small else zlib.compress(raw, 6, -zlib.MAX_WBITS)
         if max(at, len(raw)) >= 2**31:
             raise SSplainError(f"{name} is too large for one file; save fewer images at a time.")
         file = f"{name}.npy".encode()
@@ -239,11 +239,6 @@ def npz_bytes(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     count = len(entries)
     end = b"PK\5\6" + struct.pack("<4H2LH", 0, 0, count, count, len(listing), at, 0)
     return b"".join([*parts, listing, end])
-
-
-def _deflated(raw: bytes) -> bytes:
-    packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return packer.compress(raw) + packer.flush()
 
 
 @cache

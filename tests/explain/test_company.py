@@ -52,6 +52,8 @@ def test_gradients_are_right_for_one_image_as_for_many(network: Network) -> None
         near = _slope(model, rows.double() + 1e-6)
         model.float()
         scale = float(double.abs().max()) + 1e-6
+        # of a slope that all but cancels, rounding is what is left
+        assume(scale > 1e-4)
         # where rounding carries a unit over the kink of a ReLU, the two differ and both are right
         assume(torch.allclose(near, double, rtol=0, atol=1e-4 * scale))
         torch.testing.assert_close(single.double(), double, rtol=0, atol=1e-4 * scale)

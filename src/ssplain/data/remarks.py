@@ -62,7 +62,7 @@ def unused_bits(image: torch.Tensor, path: str | Path) -> str | None:
         image: as it was read.
         path: the file.
     """
-    most = float(image.max())
+    most = float(image.numpy(force=True).max())
     if not 255 / 65535 < most <= _TWELVE_BITS or not _has_sixteen_bits(Path(path)):
         return None
     return (

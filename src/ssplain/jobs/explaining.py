@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ssplain.ask.batching import as_batch, fitting_batch
+from ssplain.ask.batching import fitting_batch
 from ssplain.data import read_any, resize, size_of
 from ssplain.data.kind import refuse_photograph
 from ssplain.data.remarks import HAZY, haze, is_jpeg, unused_bits
@@ -210,7 +210,9 @@ class ExplainingWorker:
         else:
             fitted = image
         hazy, told = self._haze(image, item)
-        find_support(as_batch(fitted), "otsu" if hazy else self.explainer.support)
+        support = "otsu" if hazy else self.explainer.support
+        if support != "nonzero" or not fitted.numpy().any():  # a hundred thousand times
+            find_support(fitted[None], support)
         remark = "; ".join(filter(None, (told, bits)))
         return Picture(fitted, fitted.shape != image.shape, hazy, remark, outside)
 

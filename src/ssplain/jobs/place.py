@@ -111,8 +111,10 @@ class Place:
             except FileNotFoundError:
                 os.makedirs(partial)  # noqa: PTH103
             for name, body in content.items():
-                with open(f"{partial}/{name}", "wb") as file:  # noqa: PTH123
-                    file.write(body)
+                with open(f"{partial}/{name}", "wb", buffering=0) as file:  # noqa: PTH123
+                    rest = memoryview(body)
+                    while rest:
+                        rest = rest[file.write(rest) :]
             try:
                 os.rename(partial, target)  # noqa: PTH104
             except FileNotFoundError:
