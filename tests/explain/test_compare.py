@@ -62,3 +62,17 @@ def test_models_without_gradient_are_told_so_in_words(closed: str) -> None:
     assert "gradient" in found.complaint
     assert "grad_fn" not in found.complaint
     assert "graph" not in found.complaint
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"), [("first\nsecond", "first"), ("", "it failed")], ids=["lines", "nothing"]
+)
+def test_what_pytorch_says_is_passed_on(
+    raised: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> Tensor:
+        raise RuntimeError(raised)
+
+    monkeypatch.setattr(type(make("saliency", small())), "attribute", fails)
+    (found,) = compare(small(), pictures(1), explainers=["saliency"])
+    assert (found.maps, found.complaint) == (None, told)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 import ssplain
-from ssplain import SSplainError
+from ssplain import SSplainError, preset
 from ssplain.explain.registry import METHODS, make, method, names
 from tests.explain.small import QUICK, Pair, Small, pictures, small
 
@@ -244,3 +244,9 @@ def test_settings_are_those_that_the_paper_names() -> None:
         for dataset, budget, iterations in (("mnist", 0.25, 20), ("rop", 0.5, 50)):
             own = METHODS[name].paper[dataset]
             assert (own["norm"], own["budget"], own["iterations"]) == (norm, budget, iterations)
+
+
+def test_of_a_photograph_what_is_hidden_shows_its_mean() -> None:
+    settings = preset("photograph")
+    assert settings["support"] is None  # black is a colour like any other
+    assert settings["fill"] == "mean"
