@@ -85,7 +85,7 @@ def test_mistakes_are_told_before_anything_is_written(data: Path, tmp_path: Path
         call("mnist", "--data", data, "--out", out, "--start", "googlenet-rop")
     with pytest.raises(SSplainError, match="--start and --bfloat16 are for rop"):
         call("mnist", "--data", data, "--out", out, "--bfloat16")
-    with pytest.raises(SSplainError, match="--painted, --start and --bfloat16 are for rop"):
+    with pytest.raises(SSplainError, match="--painted, --bent, --start and --bfloat16 are for rop"):
         call("mnist", "--data", data, "--out", out, "--painted", 3)
     with pytest.raises(SSplainError, match="HVDROPDB"):
         call("rop", "--painted", 3, "--data", tmp_path / "none", "--out", out)

@@ -12,14 +12,17 @@ from ssplain.data.simulated import SimulatedROP
 from ssplain.errors import SSplainError
 from ssplain.models.card import WEIGHTS, card
 from ssplain.models.googlenet import GoogLeNet
+from ssplain.sheets import bent as bending
 from ssplain.sheets import paintings
+from ssplain.sheets.bent import BentROP
 from ssplain.sheets.paintings import PaintedROP
+from ssplain.sheets.shot import Shot
 from ssplain.simulate.ground import Ground
 from ssplain.train import make_rop as making
 from ssplain.train.loop import Settings, Step
 from ssplain.train.make_rop import make_rop, simulated
 from ssplain.train.rop import Stage, judge
-from tests.fundus.eyes import blank_eye
+from tests.fundus.eyes import blank_eye, painted_eye
 
 COUNTS = {"train": 6, "validation": 3, "test": 6}
 
@@ -95,6 +98,19 @@ def test_painted_photographs_are_mixed_in_as_reading_sees_them(
     assert images["train"][1].tolist() == [0, 1, 2] * 2
     assert float(known.amounts[5]) == pytest.approx(amount)
     assert len(known.relevance) == 6
+    assert not torch.equal(images["test"][0][3:], images["train"][0][3:])
+
+
+def test_bent_photographs_are_mixed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shot = Shot.of(painted_eye(label=0).photo)  # in place of a data set
+    monkeypatch.setattr(bending, "_healthy", lambda _home, _split: (shot,))
+    monkeypatch.setattr(making, "eyes", lambda *_: [])
+    images, known = simulated({"train": 3, "test": 3}, tmp_path, workers=1, bent=3)
+    image, _, amount, _ = BentROP("train", 3)[2]
+    assert torch.equal(images["train"][0][5, 0], torch.from_numpy(np.rint(255 * image)).byte())
+    assert images["train"][1].tolist() == [0, 1, 2] * 2
+    assert float(known.amounts[5]) == pytest.approx(amount)
+    assert known.relevance[5].any()
     assert not torch.equal(images["test"][0][3:], images["train"][0][3:])
 
 

@@ -28,7 +28,7 @@ def train(
         typer.Option(
             help="mnist, fmnist: folder of the IDX files (default: the one SSPLAIN_DATA names). "
             "rop: folder per class or CSV table of segmented images, or 'simulated' (default); "
-            "with --painted, folder of HVDROPDB. "
+            "with --painted or --bent, folder of HVDROPDB. "
             "vessels, disc: folder of HVDROPDB (default: hvdropdb in the one SSPLAIN_DATA names)."
         ),
     ] = None,
@@ -46,6 +46,14 @@ def train(
             min=1,
             help="rop: add this many photographs of HVDROPDB with painted vessels, segmented as "
             "`ssplain read` does it, to the simulated images.",
+        ),
+    ] = None,
+    bent: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="rop: likewise photographs of HVDROPDB whose own vessels are bent, those that "
+            "wind least taken for healthy.",
         ),
     ] = None,
     start: Annotated[
@@ -74,16 +82,17 @@ def train(
             out,
             tuple(trees or ()),
             painted=painted or 0,
+            bent=bent or 0,
             start=start,
             epochs=epochs,
             seed=seed,
             bfloat16=bfloat16,
             resume=resume,
         )
-    elif trees or painted or start is not None or bfloat16:
+    elif trees or painted or bent or start is not None or bfloat16:
         raise SSplainError(
-            f"--trees, --painted, --start and --bfloat16 are for rop, not for {dataset}; leave "
-            "them out."
+            f"--trees, --painted, --bent, --start and --bfloat16 are for rop, not for {dataset}; "
+            "leave them out."
         )
     elif dataset in {"vessels", "disc"}:
         from ssplain.cli.train_pixels import train_pixels
@@ -149,6 +158,7 @@ def _train_rop(
     trees: tuple[Path, ...],
     *,
     painted: int,
+    bent: int,
     start: str | None,
     epochs: int | None,
     seed: int,
@@ -185,8 +195,8 @@ def _train_rop(
         work.mkdir(exist_ok=True)
         own = None if data is None or str(data) == "simulated" else data
         images, known, origin, refused = (
-            _simulated(work, trees, painted, own)
-            if own is None or painted
+            _simulated(work, trees, painted, bent, own)
+            if own is None or painted or bent
             else _own_images(own, trees, seed)
         )
 
@@ -215,14 +225,18 @@ def _train_rop(
 
 
 def _simulated(
-    work: Path, trees: tuple[Path, ...], painted: int, photographs: Path | None
+    work: Path, trees: tuple[Path, ...], painted: int, bent: int, photographs: Path | None
 ) -> "tuple[dict[str, Images], Known | None, str, int]":
     from ssplain.train.make_rop import simulated
 
-    images, known = simulated(SIMULATED, work, trees, painted=painted, photographs=photographs)
+    images, known = simulated(
+        SIMULATED, work, trees, painted=painted, bent=bent, photographs=photographs
+    )
     courses = "simulated and real" if trees else "simulated"
-    shots = f" ({painted} of them photographs with painted vessels, segmented)" if painted else ""
-    return images, known, f"simulated images on {courses} vessel courses{shots}", 0
+    kinds = {"painted": painted, "bent": bent}
+    shots = [f"{count} photographs with {kind} vessels" for kind, count in kinds.items() if count]
+    also = f", {' and '.join(shots)}, segmented" if shots else ""
+    return images, known, f"simulated images on {courses} vessel courses{also}", 0
 
 
 def _own_images(

@@ -16,12 +16,10 @@ from scipy.ndimage import gaussian_filter
 from ssplain.data.hvdropdb import CAMERAS, Part, eyes
 from ssplain.data.simulated import Example, Examples, gathered
 from ssplain.errors import SSplainError
-from ssplain.fundus.disc import find_disc
-from ssplain.fundus.field import field
 from ssplain.fundus.frame import Frame
-from ssplain.fundus.ring import without_ring
-from ssplain.fundus.segment import DIAMETER, segment
+from ssplain.fundus.segment import DIAMETER
 from ssplain.progress import Progress
+from ssplain.sheets.shot import Shot
 from ssplain.sheets.strokes import ground_of
 from ssplain.simulate.anatomy import SIZE
 from ssplain.simulate.disease import CLASSES, draw_disease
@@ -104,15 +102,13 @@ def as_graded(painted: Painted) -> tuple[NDArray[np.float32], NDArray[np.float32
     Returns:
         (224, 224) segmented vessels in [0, 1], and the strength of disease on them.
     """
-    view = field(painted.photo)
-    found, disc = segment(painted.photo, view=view), find_disc(painted.photo, view=view)
-    found = found if disc is None else without_ring(found, disc)
-    frame = Frame.of_field(view, SIZE)
+    shot = Shot.of(painted.photo)
+    frame = Frame.of_field(shot.view, SIZE)
     lit = (painted.vessels > 0).astype(np.float32)
     ill, near = (gaussian_filter(plane, _NEAR) for plane in (lit * painted.relevance, lit))
-    image, ill, near = (frame.to_network(plane)[0].numpy() for plane in (found, ill, near))
-    relevance = np.where((image > 0) & (near > 1e-3), ill / np.maximum(near, 1e-3), 0)
-    return image, relevance.astype(np.float32)
+    ill, near = (frame.to_network(plane)[0].numpy() for plane in (ill, near))
+    relevance = np.where((shot.image > 0) & (near > 1e-3), ill / np.maximum(near, 1e-3), 0)
+    return shot.image, relevance.astype(np.float32)
 
 
 @cache

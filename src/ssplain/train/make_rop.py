@@ -11,6 +11,7 @@ from ssplain.data.hvdropdb import CAMERAS, eyes
 from ssplain.data.simulated import Examples, SimulatedROP
 from ssplain.models.card import ModelCard, save
 from ssplain.models.domain import FEWEST, Domain
+from ssplain.sheets.bent import BentROP
 from ssplain.sheets.paintings import PaintedROP
 from ssplain.train.draws import Images
 from ssplain.train.lesson import Known
@@ -101,6 +102,7 @@ def simulated(
     workers: int = 2,
     *,
     painted: int = 0,
+    bent: int = 0,
     photographs: Path | None = None,
 ) -> tuple[dict[str, Images], Known]:
     """Make, or read again, the simulated images of all splits and what was planted.
@@ -112,14 +114,15 @@ def simulated(
         workers: processes to share the work.
         painted: so many segmented painted photographs are added to "train", and to the other
             splits in proportion, at least one of each class.
-        photographs: folder of HVDROPDB to paint in; the one that SSPLAIN_DATA names if None.
+        bent: likewise, photographs of real vessels that are bent.
+        photographs: folder of HVDROPDB for both; the one that SSPLAIN_DATA names if None.
 
     Returns:
         Images and labels of each split, and what was planted in those of "train".
     """
     for split in counts if trees else ():
         SimulatedROP(split, 1, tuple(trees)).mask(0)  # a mistyped folder is told of at once
-    if painted:
+    if painted or bent:
         eyes(photographs, "vessels", CAMERAS[0], "test")  # so is a folder without photographs
     made: dict[str, Examples] = {}
     for split, count in counts.items():
@@ -129,12 +132,13 @@ def simulated(
         if on_masks:
             drawn = SimulatedROP(split, on_masks, tuple(trees))
             made[split] = made[split].and_then(drawn.examples(work / f"{split}-trees.npz", workers))
-        if painted:
-            share = max(len(CLASSES), painted * count // counts["train"])
-            shots = PaintedROP(split, share if split != "train" else painted, photographs)
-            made[split] = made[split].and_then(
-                shots.examples(work / f"{split}-painted.npz", workers)
-            )
+        for name, kind, wanted in (("painted", PaintedROP, painted), ("bent", BentROP, bent)):
+            if wanted:
+                share = max(len(CLASSES), wanted * count // counts["train"])
+                shots = kind(split, share if split != "train" else wanted, photographs)
+                made[split] = made[split].and_then(
+                    shots.examples(work / f"{split}-{name}.npz", workers)
+                )
     known = Known(made["train"].amounts, made["train"].relevance)
     return {split: (some.images, some.labels) for split, some in made.items()}, known
 

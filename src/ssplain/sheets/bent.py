@@ -1,0 +1,165 @@
+"""Real photographs with disease planted by bending them, as the grading network gets to see them.
+
+How wound a healthy eye is, simulation can only guess. A network that had learned from simulated and
+painted trees alone put nearly every real photograph half-way between its grades: the vessels of
+infants sway by themselves, and what is found of them is less smooth than what is found of paint.
+So the photographs whose vessels wind least are taken for healthy, as they are; for the other grades
+the photograph itself is bent until its vessels wind as ill ones do, and is then read like any
+other. All that is not disease is thus real, and the same in every grade.
+
+That most infants who are photographed have no plus disease is an assumption: nobody has graded
+these photographs.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.ndimage import distance_transform_edt, map_coordinates
+
+from ssplain.data.hvdropdb import CAMERAS, Part, eyes
+from ssplain.data.simulated import Example, Examples, gathered
+from ssplain.errors import SSplainError
+from ssplain.fundus.frame import Frame
+from ssplain.fundus.photo import as_photo
+from ssplain.progress import Progress
+from ssplain.sheets.shot import Shot
+from ssplain.simulate.anatomy import CENTRE, SIZE
+from ssplain.simulate.courses import read_courses
+from ssplain.simulate.disease import CLASSES, Disease, draw_disease, plant
+from ssplain.simulate.tree import calibre
+
+HEALTHY = 0.6  # share of the photographs of a camera that are taken for healthy, the least wound
+_SERIES = {"train": 401, "validation": 402, "test": 403}
+_REACH = 5.0  # pixels of the network's picture over which a vessel takes its surroundings along
+_MORE = 1.5  # of the windings of simulated vessels: as wound as the photographs that wind most
+
+Plane = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class BentROP:
+    """Photographs that are taken for healthy, bent to be ill, balanced over the classes.
+
+    Attributes:
+        split: "train", "validation" or "test"; no photograph is in two of them. Those for testing
+            were left out of the vessel network's training.
+        count: how many.
+        home: the folder of HVDROPDB; by default `hvdropdb` in the folder SSPLAIN_DATA names.
+
+    Example:
+        >>> BentROP("test", 6).examples().images.shape  # doctest: +SKIP
+        torch.Size([6, 1, 224, 224])
+    """
+
+    split: str
+    count: int
+    home: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.split not in _SERIES:
+            raise SSplainError(
+                f"There is no split {self.split!r}; choose one of: {', '.join(_SERIES)}."
+            )
+        if self.count < 1:
+            raise SSplainError(f"Cannot bend {self.count} photographs; give 1 or more.")
+
+    @cached_property
+    def shots(self) -> list[Shot]:
+        """The photographs of the split that are taken for healthy."""
+        return list(_healthy(self.home, self.split))
+
+    def __getitem__(self, index: int) -> Example:
+        """Return image `index`, label, amount of disease and where it is, at 224 px."""
+        if not 0 <= index < self.count:
+            raise IndexError(f"photograph {index} of {self.count}")
+        rng = np.random.default_rng([_SERIES[self.split], index])
+        shot = self.shots[index // len(CLASSES) % len(self.shots)]
+        disease = draw_disease(rng, index % len(CLASSES))
+        bent, ill = bend(shot, disease, rng)
+        image = Shot.of(bent, shot.view).image
+        return image, index % len(CLASSES), disease.amount, np.where(image > 0, ill, 0)
+
+    def examples(
+        self, keep: Path | None = None, workers: int = 1, progress: Progress | None = None
+    ) -> Examples:
+        """All of them, made now or read from a file (see `ssplain.data.simulated.gathered`)."""
+        name = ["bent", self.split, str(self.count)]
+
+        def tell(done: int) -> None:
+            if progress is not None:
+                progress(done, self.count, "bending")
+
+        return gathered(self.__getitem__, self.count, name, keep, workers=workers, progress=tell)
+
+
+def bend(shot: Shot, disease: Disease, rng: np.random.Generator) -> tuple[Plane, Plane]:
+    """Bend a photograph so that its vessels wind as ill ones do.
+
+    A tree is planted with the disease and, drawn from the same numbers, without it: the difference
+    says where each place of a vessel has to go. Its surroundings go along, less and less with the
+    distance.
+
+    Returns:
+        The photograph (H, W, 3), and (224, 224) how ill the vessels near a pixel are.
+    """
+    eye, courses = read_courses(rng, shot.image)
+    widths, seed = calibre(courses, eye.zoom), int(rng.integers(2**62))
+    ill, well = (
+        plant(np.random.default_rng(seed), courses, widths, one, eye.zoom)
+        for one in (disease, replace(disease, amount=0.0))
+    )
+    side = -1.0 if eye.right else 1.0
+    disc = np.array([CENTRE + eye.field[1], CENTRE - side * eye.field[0]])
+    turned = np.array([-1.0, side])  # (x, y) of a course are -> (row, column), y upwards
+    moves = [_MORE * (i - w)[:, ::-1] * turned for i, w in zip(ill[0], well[0], strict=True)]
+    ends = [disc + c.points[:, ::-1] * turned + m for c, m in zip(courses, moves, strict=True)]
+    strength = np.concatenate([finding.strength for finding in ill[2]])
+    far, (down, right, sick) = _nearest(
+        np.concatenate(ends), np.column_stack([np.concatenate(moves), strength])
+    )
+    along = np.exp(-((far / _REACH) ** 2) / 2)
+    frame = Frame.of_field(shot.view, SIZE)
+    push = [
+        frame.side / SIZE * frame.to_image(torch.from_numpy(along * plane))
+        for plane in (down, right)
+    ]
+    rows, columns = np.indices(shot.photo.shape[:2], dtype=np.float32)
+    source = np.stack([rows - push[0], columns - push[1]])
+    bent = [map_coordinates(shot.photo[..., k], source, order=1, mode="nearest") for k in range(3)]
+    return np.stack(bent, axis=-1), np.where(far < _REACH, sick, 0)
+
+
+def _nearest(places: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[Plane, Plane]:
+    """Return each pixel's distance from the nearest of some places (n, 2), and its values (k, ...).
+
+    Places that share a pixel are averaged.
+    """
+    at = np.rint(places).astype(int)
+    inside = ((at >= 0) & (at < SIZE)).all(1)
+    cells = tuple(at[inside].T)
+    counts, sums = np.zeros((SIZE, SIZE)), np.zeros((values.shape[1], SIZE, SIZE))
+    np.add.at(counts, cells, 1)
+    for total, value in zip(sums, values.T, strict=True):
+        np.add.at(total, cells, value[inside])
+    far, (row, column) = distance_transform_edt(counts == 0, return_indices=True)
+    means = (sums / np.maximum(counts, 1))[:, row, column]
+    return far.astype(np.float32), means.astype(np.float32)
+
+
+@cache
+def _healthy(home: Path | None, split: str) -> tuple[Shot, ...]:
+    part: Part = "test" if split == "test" else "train"
+    chosen: list[Shot] = []
+    for camera in CAMERAS:
+        found = eyes(home, "vessels", camera, part)
+        if split != "test":
+            found = [one for i, one in enumerate(found) if (i % 8 == 0) == (split == "validation")]
+        shots = [Shot.of(as_photo(one.photo)) for one in found]
+        wound = [shot.winding for shot in shots]
+        limit = np.nanquantile(wound, HEALTHY)
+        chosen += [shot for shot, own in zip(shots, wound, strict=True) if own <= limit]
+    return tuple(chosen)
