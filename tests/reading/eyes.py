@@ -21,7 +21,13 @@ class Brightness(torch.nn.Module):
 
 def reader() -> Reader:
     network = Brightness()
-    return Reader("brightness", network, 32, SSplain(network, budget=0.5, iterations=3))
+    explainer = SSplain(network, budget=0.5, iterations=3)
+    return Reader(
+        "brightness",
+        {"segmented": network, "photograph": network},
+        32,
+        {"segmented": explainer, "photograph": explainer},
+    )
 
 
 def cross() -> NDArray[np.float32]:

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from ssplain import preset
+from ssplain import SSplain, preset
 from ssplain.errors import SSplainError
+from ssplain.models.calibrated import Calibrated
 from ssplain.pages.reading import reading_files
 from ssplain.reading.eye import Reader, Reading
 from ssplain.reading.image import look, open_image
-from ssplain.reading.opinion import GRADES
+from ssplain.reading.opinion import GRADES, ask
+from ssplain.reading.quadrants import quadrant_map
 from ssplain.reading.table import as_json, as_row
+from tests.fundus.eyes import painted_eye
 from tests.reading.eyes import SIDE, cross, reader
 
 
@@ -183,10 +186,42 @@ def test_the_page_stands_alone_and_trusts_no_name(reading: Reading) -> None:
 
 
 def test_an_eye_is_explained_in_40_passes_with_the_settings_of_the_ranking() -> None:
-    told = Reader.of("googlenet-rop").explainer.settings()
-    assert told["iterations"] + (told["start"] == "gradient") == 40
-    assert told["lr"] == 0.1
-    shared: dict[str, object] = {**preset("rop", "ranking")}
-    for name in ("iterations", "lr"):
-        del shared[name]
-    assert {name: told[name] for name in shared} == shared
+    for explainer in Reader.of("googlenet-rop").explainers.values():
+        told = explainer.settings()
+        assert told["iterations"] + (told["start"] == "gradient") == 40
+        assert told["lr"] == 0.1
+        shared: dict[str, object] = {**preset("rop", "ranking")}
+        for name in ("iterations", "lr"):
+            del shared[name]
+        assert {name: told[name] for name in shared} == shared
+
+
+def test_photographs_have_a_scale_of_their_own() -> None:
+    shipped = Reader.of("googlenet-rop")
+    assert isinstance(shipped.networks["photograph"], Calibrated)
+    short = {kind: SSplain(one, channels=1, iterations=1) for kind, one in shipped.networks.items()}
+    reader = dataclasses.replace(shipped, explainers=short)
+    painted = painted_eye(label=2)
+    seen = look(open_image(painted.photo))
+    frame = reader.frame(seen)
+    picture = frame.to_network(seen.vessels)
+    plain, scaled = (
+        ask(reader.networks[kind], [picture])[0].severity for kind in ("segmented", "photograph")
+    )
+    photo, given = (reader.read(open_image(one)) for one in (painted.photo, seen.vessels))
+    assert photo.severity == pytest.approx(scaled, abs=1e-4)
+    assert abs(scaled - plain) > 0.1
+    # the explanation and what is asked of quadrants are on that scale, too
+    explained = photo.explanation.probabilities[0].tolist()
+    assert explained == pytest.approx(photo.probabilities, abs=1e-4)
+    places = quadrant_map(frame.shape, seen.centre if seen.disc is None else seen.disc[:2])
+    rest = frame.to_network(np.where(places == 0, 0, seen.vessels))
+    (without,) = ask(reader.networks["photograph"], [rest])
+    assert photo.quadrants[0].removed.severity == pytest.approx(without.severity, abs=1e-4)
+    assert given.severity == pytest.approx(
+        ask(
+            reader.networks["segmented"],
+            [reader.frame(look(open_image(seen.vessels))).to_network(seen.vessels)],
+        )[0].severity,
+        abs=1e-4,
+    )

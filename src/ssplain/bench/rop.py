@@ -20,12 +20,17 @@ from torch import Tensor, nn
 
 from ssplain.bench.changes import CHANGES
 from ssplain.data import bundled, bundled_truth
+from ssplain.data.hvdropdb import CAMERAS, eyes
 from ssplain.data.simulated import SERIES, SimulatedROP, read_mask
 from ssplain.explain.registry import make
+from ssplain.fundus.photo import as_photo
 from ssplain.metrics.intervals import paired
 from ssplain.metrics.localisation import localise
 from ssplain.models import load, severity
+from ssplain.models.calibrated import on_photographs
+from ssplain.sheets.bent import BentROP
 from ssplain.sheets.paintings import PaintedROP
+from ssplain.sheets.shot import Shot
 from ssplain.simulate.courses import simulate_on_mask
 from ssplain.simulate.eye import SimulatedFundus, simulate
 from ssplain.simulate.report import brightness
@@ -46,31 +51,32 @@ def cases(images: int | None = None, model: str = "googlenet-rop") -> Iterator[C
     """
     count = images or 300
     network = load(model)
-    eyes = [simulate(FRESH, i) for i in range(count)]
-    yield shortcut(eyes)
-    shown, labels = stacked(eyes), torch.tensor([eye.label for eye in eyes])
+    drawn = [simulate(FRESH, i) for i in range(count)]
+    yield shortcut(drawn)
+    shown, labels = stacked(drawn), torch.tensor([eye.label for eye in drawn])
     yield fresh(network, shown, labels)
     for name, change in CHANGES.items():
         reached = judge(network, change(shown), labels).balanced_accuracy
         yield {"case": f"changed: {name}", "images": count, "balanced_accuracy": _rounded(reached)}
-    yield amounts(network, shown, [eye.amount for eye in eyes])
+    yield amounts(network, shown, [eye.amount for eye in drawn])
     yield pairs(network, count // 3)
     yield from real_courses(network, count)
     yield from hand_drawn(network)
     yield from painted(network, min(count, 96))
+    yield from photographs(network, on_photographs(network, model), min(count, 96))
     yield explained(network, min(images or 100, 100))
 
 
-def shortcut(eyes: list[SimulatedFundus]) -> Case:
+def shortcut(drawn: list[SimulatedFundus]) -> Case:
     """How well six statistics of brightness tell the grade of eyes they were not fitted to."""
-    learned = [simulate(OTHER, i) for i in range(len(eyes))]
+    learned = [simulate(OTHER, i) for i in range(len(drawn))]
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     model.fit([brightness(eye.image) for eye in learned], [eye.label for eye in learned])
-    told = model.predict([brightness(eye.image) for eye in eyes])
-    reached = balanced_accuracy_score([eye.label for eye in eyes], told)
+    told = model.predict([brightness(eye.image) for eye in drawn])
+    reached = balanced_accuracy_score([eye.label for eye in drawn], told)
     return {
         "case": "six statistics of brightness",
-        "images": len(eyes),
+        "images": len(drawn),
         "balanced_accuracy": _rounded(reached),
     }
 
@@ -111,8 +117,8 @@ def real_courses(network: nn.Module, count: int) -> Iterator[Case]:
     if not folders:
         return
     masks = SimulatedROP("test", count, folders)
-    eyes = [simulate_on_mask(masks.mask(i), SERIES["test"] + FRESH, i) for i in range(count)]
-    yield fresh(network, stacked(eyes), torch.tensor([eye.label for eye in eyes])) | {
+    drawn = [simulate_on_mask(masks.mask(i), SERIES["test"] + FRESH, i) for i in range(count)]
+    yield fresh(network, stacked(drawn), torch.tensor([eye.label for eye in drawn])) | {
         "case": "courses of real masks"
     }
 
@@ -150,6 +156,34 @@ def painted(network: nn.Module, count: int) -> Iterator[Case]:
     }
 
 
+def photographs(network: nn.Module, scaled: nn.Module, count: int) -> Iterator[Case]:
+    """How photographs that training left out are graded, bent and as they are.
+
+    Args:
+        network: as it grades vessels.
+        scaled: as it grades photographs.
+        count: how many to bend.
+    """
+    if not any(folder.is_dir() for folder in _data()):
+        return
+    made = BentROP("test", count).examples()
+    for name, one in (("as vessels are", network), ("as photographs are", scaled)):
+        yield fresh(one, made.images.float() / 255, made.labels) | {
+            "case": f"bent photographs, graded {name}"
+        }
+    left_out = [eye for camera in CAMERAS for eye in eyes(None, "vessels", camera, "test")]
+    seen = [torch.from_numpy(Shot.of(as_photo(eye.photo)).image) for eye in left_out]
+    shown = torch.stack(seen).unsqueeze(1)
+    with torch.inference_mode():
+        graded = [one(shown).argmax(1) for one in (network, scaled)]
+    yield {
+        "case": "photographs without a grade",
+        "images": len(shown),
+        "grades_as_vessels": torch.bincount(graded[0], minlength=3).tolist(),
+        "grades": torch.bincount(graded[1], minlength=3).tolist(),
+    }
+
+
 def winding(image: np.ndarray[Any, Any]) -> float:
     """Mean curvature of a segmented eye along all its branches, 1/pixel."""
     known = [b for b in trace(image).branches if np.isfinite(b.mean_curvature)]
@@ -177,9 +211,9 @@ def explained(network: nn.Module, count: int) -> Case:
     }
 
 
-def stacked(eyes: list[SimulatedFundus]) -> Tensor:
-    """Images (N, 1, H, W) of eyes."""
-    return torch.stack([torch.from_numpy(eye.image) for eye in eyes]).unsqueeze(1)
+def stacked(drawn: list[SimulatedFundus]) -> Tensor:
+    """Images (N, 1, H, W) of simulated eyes."""
+    return torch.stack([torch.from_numpy(eye.image) for eye in drawn]).unsqueeze(1)
 
 
 def _data() -> list[Path]:

@@ -19,11 +19,13 @@ from ssplain import explain, metrics, models
 from ssplain.data import resize
 from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
+from ssplain.models.calibrated import on_photographs
 from ssplain.models.severity import severity_of
 from ssplain.progress import Progress
 from ssplain.reading.opinion import GRADES
 from ssplain.solve import History
 
+_PHOTOGRAPHS = " on photographs"  # of a model's name: graded on their scale
 _SHIFTS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _GAINS = (0.9, 1.1)
 # what the page may set, with the range that keeps one run within minutes
@@ -147,6 +149,7 @@ class Library:
     def about(self, source: str) -> dict[str, Any]:
         """Return what the page shows of a model: its card where it has one."""
         self._check(source)
+        source = source.removesuffix(_PHOTOGRAPHS)
         try:
             card = asdict(models.card(source))
         except SSplainError:  # a program or an entry point has no card
@@ -204,8 +207,8 @@ class Library:
             subject: the image.
             region: `(H, W)` boolean, the part.
         """
-        shown = [subject.taken, subject.part(region), subject.part(~region)]
-        return Answer(*map(_numbers, self.probabilities(source, torch.stack(shown))))
+        shown = torch.stack([subject.taken, subject.part(region), subject.part(~region)])
+        return Answer(*map(_numbers, self.probabilities(self.asked(source, subject), shown)))
 
     def make(
         self, source: str, name: str, settings: Mapping[str, float] | None = None
@@ -256,8 +259,13 @@ class Library:
         """Return the model that the worker may use."""
         return self._model(source, quick=False)
 
+    @staticmethod
+    def asked(source: str, subject: Subject) -> str:
+        """Return a model as it is asked about an image: about photographs, on their scale."""
+        return f"{source}{_PHOTOGRAPHS}" if subject.photograph else source
+
     def _check(self, source: str) -> None:
-        if source not in self.sources:
+        if source.removesuffix(_PHOTOGRAPHS) not in self.sources:
             raise SSplainError(
                 f"This room has no model {source!r}; it has: {', '.join(self.sources)}."
             )
@@ -266,7 +274,11 @@ class Library:
         self._check(source)
         with self._lock:
             if (source, quick) not in self._loaded:
-                self._loaded[source, quick] = models.fold_batch_norm(models.load(source))
+                plain = source.removesuffix(_PHOTOGRAPHS)
+                model = models.fold_batch_norm(models.load(plain))
+                self._loaded[source, quick] = (
+                    model if plain == source else on_photographs(model, plain)
+                )
             return self._loaded[source, quick]
 
 

@@ -73,7 +73,7 @@ def run(
     steps = 1 + 2 * len(order.explainers)
     task.tell("Looking at the image", 0.0)
     subject, ready = look(_Telling(task, "", 0, steps))
-    image = subject.taken
+    image, asked = subject.taken, library.asked(order.model, subject)
     write_whole(folder / IMAGE, npz_bytes(_image(subject)))
     prediction = (
         library.predict(order.model, image)
@@ -108,7 +108,7 @@ def run(
         try:
             one = ready.get(name) if target == prediction.winner and not order.settings else None
             one = one or library.explain(
-                order.model, image, name, target, settings=order.settings, progress=telling
+                asked, image, name, target, settings=order.settings, progress=telling
             )
         except SSplainError as error:  # one that cannot work on this model does not stop the rest
             known["maps"].append(entry | {"complaint": str(error)})
@@ -130,7 +130,14 @@ def run(
     if not found:
         return None
     return partial(
-        _check, library=library, order=order, folder=folder, found=found, known=known, image=image
+        _check,
+        library=library,
+        order=order,
+        folder=folder,
+        found=found,
+        known=known,
+        image=image,
+        asked=asked,
     )
 
 
@@ -143,6 +150,7 @@ def _check(
     found: Sequence[Map],
     known: dict[str, Any],
     image: Tensor,
+    asked: str,
 ) -> None:
     """Check the maps of a run that are not checked yet, writing what comes out as it is known."""
     steps, target = 1 + 2 * len(order.explainers), known["target"]
@@ -155,7 +163,7 @@ def _check(
         )
         telling(0, 1)
         known["maps"][at]["checks"] = asdict(
-            check(library, order.model, image, one, target, progress=telling)
+            check(library, asked, image, one, target, progress=telling)
         )
         _write(folder, known)
 

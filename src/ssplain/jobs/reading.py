@@ -13,7 +13,7 @@ from ssplain.jobs.task import Item, Result
 from ssplain.models import card
 from ssplain.pages.reading import reading_files
 from ssplain.reading.eye import EXPLAINER, Reader
-from ssplain.reading.opinion import GRADES, read_formula
+from ssplain.reading.opinion import GRADES, read_formulas
 from ssplain.reading.quadrants import check_eye
 from ssplain.reading.table import as_row
 
@@ -36,7 +36,8 @@ class ReadingEyes:
         names = (self.model, "unet-vessels", "unet-disc")
         return {
             "weights": {name: card(name).sha256 for name in names},
-            "formula": read_formula(),
+            "formula": read_formulas(),
+            "photographs": card(self.model).photographs,
             "explainer": EXPLAINER,
             "eye": self.eye,
         }

@@ -39,6 +39,8 @@ class ModelCard:
         sha256: Fingerprint of the weights file; `save` fills it in.
         domain: What its training images have in common, from `Domain.of(images).numbers()`; images
             outside are refused. None if that is not known.
+        photographs: Of a network that grades vessels: how its grades are brought to the scale of
+            photographs, see `ssplain.models.calibrated`. None leaves them as they are.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ModelCard:
     note: str
     sha256: str = ""
     domain: dict[str, list[float]] | None = None
+    photographs: dict[str, list[float]] | None = None
 
     def faults(self, image: Tensor) -> list[str]:
         """Return what sets an image, of the model's size, apart from its training images."""

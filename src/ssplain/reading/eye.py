@@ -1,5 +1,6 @@
 """From an eye to an explained grade: `ssplain.read`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,18 @@ from ssplain.errors import SSplainError
 from ssplain.explain import Explanation, SSplain, preset
 from ssplain.fundus.frame import Frame
 from ssplain.models import ModelCard, card, load
+from ssplain.models.calibrated import on_photographs
 from ssplain.progress import Progress, portion
 from ssplain.reading.image import Picture, Seen, look, open_image
-from ssplain.reading.opinion import DISC, GRADES, Opinion, SecondOpinion, ask, second_opinion
+from ssplain.reading.opinion import (
+    DISC,
+    GRADES,
+    Kind,
+    Opinion,
+    SecondOpinion,
+    ask,
+    second_opinion,
+)
 from ssplain.reading.quadrants import (
     PLACES,
     Quadrant,
@@ -116,15 +126,15 @@ class Reader:
 
     Attributes:
         name: of the network.
-        network: gives three logits.
-        size: side of the square that it takes.
-        explainer: explains its grades.
+        networks: give three logits, for vessels that are given and for those of photographs.
+        size: side of the square that they take.
+        explainers: explain their grades.
     """
 
     name: str
-    network: torch.nn.Module
+    networks: Mapping[Kind, torch.nn.Module]
     size: int
-    explainer: SSplain
+    explainers: Mapping[Kind, SSplain]
 
     @staticmethod
     @lru_cache(maxsize=2)
@@ -133,9 +143,16 @@ class Reader:
         about = card(model)
         _check_card(about)
         network = quick(load(model))
+        networks: dict[Kind, torch.nn.Module] = {
+            "segmented": network,
+            "photograph": on_photographs(network, model),
+        }
         settings: dict[str, Any] = {**preset("rop", "ranking"), **QUICKER}
-        explainer = SSplain(network, channels=about.channels, **settings)
-        return Reader(model, network, about.size[0], explainer)
+        explainers = {
+            kind: SSplain(one, channels=about.channels, **settings)
+            for kind, one in networks.items()
+        }
+        return Reader(model, networks, about.size[0], explainers)
 
     def read(
         self,
@@ -163,19 +180,21 @@ class Reader:
         # at the resolution of the simulated eyes that the formula comes from
         unit = DISC * frame.side if seen.disc is None else 2 * seen.disc[2]
         coarse = trace(picture, threshold=0.0)
-        second = second_opinion(coarse, unit * frame.size / frame.side)
+        kind: Kind = "photograph" if seen.picture.ndim == 3 else "segmented"
+        second = second_opinion(coarse, unit * frame.size / frame.side, kind)
         tell(2, "grading")
-        (whole,) = ask(self.network, [picture])
-        stability = self._stability(seen, frame, whole)
+        network = self.networks[kind]
+        (whole,) = ask(network, [picture])
+        stability = _stability(network, seen, frame, whole)
         tell(3, "explaining")
         explaining = portion(progress, 3, 1, _STEPS, "explaining")
-        explanation = self.explainer.explain(picture[None], progress=explaining)
+        explanation = self.explainers[kind].explain(picture[None], progress=explaining)
         relevance = frame.to_image(explanation.mask[0, 0]) * (seen.vessels > 0)
         tell(4, "quadrants")
         centre = seen.centre if seen.disc is None else seen.disc[:2]
         places = quadrant_map(frame.shape, (centre[0], centre[1]))
         vessels = measure(tree, places, seen.disc)
-        parts = self._what_if(seen, frame, places)
+        parts = _what_if(network, seen, frame, places)
         split = shares(seen.vessels, places), shares(relevance, places)
         quadrants = tuple(map(partial(_quadrant, side), PLACES, vessels, *split, *parts))
         tell(_STEPS, "done")
@@ -207,20 +226,22 @@ class Reader:
         shape = (seen.vessels.shape[0], seen.vessels.shape[1])
         return Frame.around(shape, seen.centre, seen.side, self.size)
 
-    def _stability(self, seen: Seen, frame: Frame, whole: Opinion) -> Stability:
-        blur = frame.side / frame.size / 2  # half a pixel of what the network sees
-        changed = changes(seen.picture, blur)
-        pictures = [frame.to_network(seen.again(picture)) for picture in changed.values()]
-        return Stability.of(whole, dict(zip(changed, ask(self.network, pictures), strict=True)))
 
-    def _what_if(
-        self, seen: Seen, frame: Frame, places: NDArray[np.intp]
-    ) -> tuple[list[Opinion], list[Opinion]]:
-        """Opinions of the eye without each quadrant, and of each quadrant alone."""
-        removed = [np.where(places == at, 0, seen.vessels) for at in range(len(PLACES))]
-        alone = [np.where(places == at, seen.vessels, 0) for at in range(len(PLACES))]
-        found = ask(self.network, [frame.to_network(part) for part in (*removed, *alone)])
-        return found[: len(PLACES)], found[len(PLACES) :]
+def _stability(network: torch.nn.Module, seen: Seen, frame: Frame, whole: Opinion) -> Stability:
+    blur = frame.side / frame.size / 2  # half a pixel of what the network sees
+    changed = changes(seen.picture, blur)
+    pictures = [frame.to_network(seen.again(picture)) for picture in changed.values()]
+    return Stability.of(whole, dict(zip(changed, ask(network, pictures), strict=True)))
+
+
+def _what_if(
+    network: torch.nn.Module, seen: Seen, frame: Frame, places: NDArray[np.intp]
+) -> tuple[list[Opinion], list[Opinion]]:
+    """Opinions of the eye without each quadrant, and of each quadrant alone."""
+    removed = [np.where(places == at, 0, seen.vessels) for at in range(len(PLACES))]
+    alone = [np.where(places == at, seen.vessels, 0) for at in range(len(PLACES))]
+    found = ask(network, [frame.to_network(part) for part in (*removed, *alone)])
+    return found[: len(PLACES)], found[len(PLACES) :]
 
 
 def _quadrant(eye: Side | None, place: str, *parts: Any) -> Quadrant:  # noqa: ANN401

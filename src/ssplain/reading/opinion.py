@@ -5,8 +5,10 @@ The second opinion is a formula that can be checked by hand,
     severity = a + b log(tortuosity) + c log(curvature) + d log(calibre),    cut to [1, 9],
 
 of the mean tortuosity, mean curvature and mean calibre of the vessels in disc diameters, weighted
-by length. Its numbers come from simulated eyes (`python -m ssplain.reading.fit`) and lie in
-`assets/second_opinion.json`. It knows nothing of the network, so the two can contradict each other.
+by length. Its numbers come from eyes with planted disease (`python -m ssplain.reading.fit`) and lie
+in `assets/second_opinion.json`: those for segmented vessels from simulated eyes, those for vessels
+that we have found in a photograph, which are rougher, from photographs that were bent. It knows
+nothing of the network, so the two can contradict each other.
 """
 
 import json
@@ -15,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -23,6 +26,7 @@ from ssplain.models.severity import GRADES as SEVERITIES
 from ssplain.models.severity import severity_of
 from ssplain.vessels import VesselTree
 
+Kind = Literal["segmented", "photograph"]  # what vessels are measured on
 GRADES = ("Normal", "Pre-plus", "Plus")
 TERMS = ("tortuosity", "curvature", "calibre")
 DISC = 0.08  # disc diameters per side of the square: the median of 80 photographs of two cameras
@@ -103,8 +107,13 @@ def features(tree: VesselTree, unit: float) -> dict[str, float]:
     }
 
 
-def second_opinion(tree: VesselTree, unit: float) -> SecondOpinion:
+def second_opinion(tree: VesselTree, unit: float, kind: Kind = "segmented") -> SecondOpinion:
     """Judge a tree by the formula.
+
+    Args:
+        tree: the traced vessels.
+        unit: px of a disc diameter.
+        kind: whether they were given, or found in a photograph.
 
     Example:
         >>> import numpy as np
@@ -114,7 +123,7 @@ def second_opinion(tree: VesselTree, unit: float) -> SecondOpinion:
         >>> second_opinion(trace(image), unit=6.0).grade
         'Normal'
     """
-    measures, formula = features(tree, unit), read_formula()
+    measures, formula = features(tree, unit), read_formulas()[kind]
     if any(math.isnan(value) for value in measures.values()):
         return SecondOpinion(math.nan, "unknown", measures, {}, unit)
     terms = {name: formula[name] * math.log(max(measures[name], _FLOOR)) for name in TERMS}
@@ -133,7 +142,7 @@ def grade_of(severity: float) -> str:
 
 
 @cache
-def read_formula() -> dict[str, float]:
-    """Return the numbers of the formula: `constant` and one per term."""
-    found: dict[str, float] = json.loads(_FORMULA.read_text(encoding="utf-8"))["formula"]
-    return found
+def read_formulas() -> dict[Kind, dict[str, float]]:
+    """Return the numbers of the formula for each kind: `constant` and one per term."""
+    found = json.loads(_FORMULA.read_text(encoding="utf-8"))
+    return {kind: record["formula"] for kind, record in found.items()}
