@@ -34,7 +34,7 @@ def test_black_windows_are_not_tried() -> None:
 
     image = torch.zeros(1, 1, 8, 8)
     image[0, 0, 2, 3] = 1.0
-    maps = Occlusion(counting).attribute(image, 19)
+    maps = Occlusion(counting, output_kind="probs").attribute(image, 19)
     # once to look at the output, once whole, once without the only bright pixel
     assert sum(calls) == 3
     assert maps[0, 0, 2, 3] == 1
