@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from ssplain.bench.rop import amounts, fresh, pairs, shortcut, stacked, winding
+from ssplain.bench.rop import amounts, fresh, pairs, shortcut, stacked
+from ssplain.sheets.shot import winding
 from ssplain.simulate.eye import simulate
 
 EYES = [simulate(33, i) for i in range(9)]

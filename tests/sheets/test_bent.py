@@ -9,7 +9,7 @@ import torch
 from ssplain.errors import SSplainError
 from ssplain.sheets import bent
 from ssplain.sheets.bent import BentROP, bend
-from ssplain.sheets.shot import Shot
+from ssplain.sheets.shot import Shot, winding
 from ssplain.simulate.disease import draw_disease
 from tests.fundus.eyes import painted_eye
 
@@ -31,13 +31,15 @@ def test_without_disease_nothing_moves(healthy: Shot) -> None:
 def test_disease_makes_vessels_wind(healthy: Shot) -> None:
     photo, ill = bend(healthy, PLUS, np.random.default_rng(0))
     found = Shot.of(photo, healthy.view)
-    assert found.winding > 1.3 * healthy.winding
+    assert winding(found.image) > 1.3 * winding(healthy.image)
     assert photo.min() >= 0
     assert photo.max() <= 1
     assert ill[found.image > 0].mean() > 0.3
     assert ill.max() < 1.5 * PLUS.amount
     some = bend(healthy, replace(PLUS, amount=0.5), np.random.default_rng(0))[0]
-    assert healthy.winding < Shot.of(some, healthy.view).winding < found.winding
+    assert (
+        winding(healthy.image) < winding(Shot.of(some, healthy.view).image) < winding(found.image)
+    )
 
 
 def test_every_place_of_a_vessel_goes_where_it_is_sent(
@@ -96,7 +98,7 @@ def test_unknown_splits_and_empty_ones_are_refused() -> None:
 def test_the_least_wound_photographs_are_bent_the_same_way_each_time() -> None:
     first, again = BentROP("test", 3), BentROP("test", 3)
     assert len(first.shots) == 10  # of 16
-    assert max(shot.winding for shot in first.shots) < 0.05
+    assert max(winding(shot.image) for shot in first.shots) < 0.05
     some = first.examples()
     assert all(torch.equal(a, b) for a, b in zip(some, again.examples(), strict=True))
     assert some.labels.tolist() == [0, 1, 2]

@@ -30,12 +30,11 @@ from ssplain.models import load, severity
 from ssplain.models.calibrated import on_photographs
 from ssplain.sheets.bent import BentROP
 from ssplain.sheets.paintings import PaintedROP
-from ssplain.sheets.shot import Shot
+from ssplain.sheets.shot import Shot, winding
 from ssplain.simulate.courses import simulate_on_mask
 from ssplain.simulate.eye import SimulatedFundus, simulate
 from ssplain.simulate.report import brightness
 from ssplain.train.rop import judge
-from ssplain.vessels import trace
 
 Case = dict[str, Any]
 FRESH, OTHER = 20263, 20264  # series of eyes that are used for nothing else
@@ -132,7 +131,7 @@ def hand_drawn(network: nn.Module) -> Iterator[Case]:
     shown = torch.from_numpy(np.stack(masks)).unsqueeze(1)
     with torch.inference_mode():
         chances = torch.cat([network(part).softmax(1) for part in torch.split(shown, 16)])
-    bends = [winding(mask) for mask in masks]
+    bends = np.nan_to_num([winding(mask) for mask in masks])
     told = spearmanr(severity(network, shown).numpy(), bends).statistic
     yield {
         "case": "hand-drawn masks",
@@ -182,13 +181,6 @@ def photographs(network: nn.Module, scaled: nn.Module, count: int) -> Iterator[C
         "grades_as_vessels": torch.bincount(graded[0], minlength=3).tolist(),
         "grades": torch.bincount(graded[1], minlength=3).tolist(),
     }
-
-
-def winding(image: np.ndarray[Any, Any]) -> float:
-    """Mean curvature of a segmented eye along all its branches, 1/pixel."""
-    known = [b for b in trace(image).branches if np.isfinite(b.mean_curvature)]
-    lengths = [branch.length for branch in known]
-    return float(np.average([b.mean_curvature for b in known], weights=lengths)) if known else 0.0
 
 
 def explained(network: nn.Module, count: int) -> Case:

@@ -334,9 +334,7 @@ class ExplainingWorker:
         if name.lstrip("-").isdigit():
             return int(name)
         classes = self.task.classes or ()
-        if name in classes:
-            return classes.index(name)
-        return name
+        return classes.index(name) if name in classes else name
 
 
 def _files(

@@ -11,7 +11,7 @@ That most infants who are photographed have no plus disease is an assumption: no
 these photographs.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -20,80 +20,46 @@ import torch
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, map_coordinates
 
-from ssplain.data.hvdropdb import CAMERAS, Part, eyes
-from ssplain.data.simulated import Example, Examples, gathered
-from ssplain.errors import SSplainError
+from ssplain.data.hvdropdb import CAMERAS
+from ssplain.data.simulated import Example
 from ssplain.fundus.frame import Frame
 from ssplain.fundus.photo import as_photo
-from ssplain.progress import Progress
-from ssplain.sheets.shot import Shot
+from ssplain.sheets.series import PhotoSeries, photographs
+from ssplain.sheets.shot import Shot, winding
 from ssplain.simulate.anatomy import CENTRE, SIZE
 from ssplain.simulate.courses import read_courses
-from ssplain.simulate.disease import CLASSES, Disease, draw_disease, plant
+from ssplain.simulate.disease import Disease, draw_disease, plant
 from ssplain.simulate.tree import calibre
 
 HEALTHY = 0.6  # share of the photographs of a camera that are taken for healthy, the least wound
-_SERIES = {"train": 401, "validation": 402, "test": 403}
 _REACH = 5.0  # pixels of the network's picture over which a vessel takes its surroundings along
 _MORE = 1.5  # of the windings of simulated vessels: as wound as the photographs that wind most
 
 Plane = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class BentROP:
-    """Photographs that are taken for healthy, bent to be ill, balanced over the classes.
-
-    Attributes:
-        split: "train", "validation" or "test"; no photograph is in two of them. Those for testing
-            were left out of the vessel network's training.
-        count: how many.
-        home: the folder of HVDROPDB; by default `hvdropdb` in the folder SSPLAIN_DATA names.
+class BentROP(PhotoSeries):
+    """Photographs that are taken for healthy, bent to be ill, and segmented.
 
     Example:
         >>> BentROP("test", 6).examples().images.shape  # doctest: +SKIP
         torch.Size([6, 1, 224, 224])
     """
 
-    split: str
-    count: int
-    home: Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.split not in _SERIES:
-            raise SSplainError(
-                f"There is no split {self.split!r}; choose one of: {', '.join(_SERIES)}."
-            )
-        if self.count < 1:
-            raise SSplainError(f"Cannot bend {self.count} photographs; give 1 or more.")
+    kind, doing, seed = "bent", "bending", 401
 
     @cached_property
     def shots(self) -> list[Shot]:
         """The photographs of the split that are taken for healthy."""
         return list(_healthy(self.home, self.split))
 
-    def __getitem__(self, index: int) -> Example:
-        """Return image `index`, label, amount of disease and where it is, at 224 px."""
-        if not 0 <= index < self.count:
-            raise IndexError(f"photograph {index} of {self.count}")
-        rng = np.random.default_rng([_SERIES[self.split], index])
-        shot = self.shots[index // len(CLASSES) % len(self.shots)]
-        disease = draw_disease(rng, index % len(CLASSES))
+    def make(self, number: int, label: int, rng: np.random.Generator) -> Example:
+        """Bend a photograph and segment it."""
+        shot = self.shots[number % len(self.shots)]
+        disease = draw_disease(rng, label)
         bent, ill = bend(shot, disease, rng)
         image = Shot.of(bent, shot.view).image
-        return image, index % len(CLASSES), disease.amount, np.where(image > 0, ill, 0)
-
-    def examples(
-        self, keep: Path | None = None, workers: int = 1, progress: Progress | None = None
-    ) -> Examples:
-        """All of them, made now or read from a file (see `ssplain.data.simulated.gathered`)."""
-        name = ["bent", self.split, str(self.count)]
-
-        def tell(done: int) -> None:
-            if progress is not None:
-                progress(done, self.count, "bending")
-
-        return gathered(self.__getitem__, self.count, name, keep, workers=workers, progress=tell)
+        return image, label, disease.amount, np.where(image > 0, ill, 0)
 
 
 def bend(shot: Shot, disease: Disease, rng: np.random.Generator) -> tuple[Plane, Plane]:
@@ -152,14 +118,10 @@ def _nearest(places: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[
 
 @cache
 def _healthy(home: Path | None, split: str) -> tuple[Shot, ...]:
-    part: Part = "test" if split == "test" else "train"
     chosen: list[Shot] = []
     for camera in CAMERAS:
-        found = eyes(home, "vessels", camera, part)
-        if split != "test":
-            found = [one for i, one in enumerate(found) if (i % 8 == 0) == (split == "validation")]
-        shots = [Shot.of(as_photo(one.photo)) for one in found]
-        wound = [shot.winding for shot in shots]
+        shots = [Shot.of(as_photo(eye.photo)) for eye in photographs(home, camera, split)]
+        wound = [winding(shot.image) for shot in shots]
         limit = np.nanquantile(wound, HEALTHY)
         chosen += [shot for shot, own in zip(shots, wound, strict=True) if own <= limit]
     return tuple(chosen)

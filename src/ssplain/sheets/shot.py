@@ -48,9 +48,9 @@ class Shot:
         image = Frame.of_field(view, SIZE).to_network(clear.astype(np.float32))[0].numpy()
         return Shot(photo, view, image)
 
-    @property
-    def winding(self) -> float:
-        """Mean curvature of the vessels per pixel of the image, by length; NaN without any."""
-        kept = [b for b in trace(self.image).branches if math.isfinite(b.mean_curvature)]
-        total = sum(branch.length for branch in kept)
-        return sum(b.mean_curvature * b.length for b in kept) / total if total else math.nan
+
+def winding(image: NDArray[np.float32]) -> float:
+    """Return the mean curvature of segmented vessels per pixel, by length; NaN without any."""
+    kept = [b for b in trace(image).branches if math.isfinite(b.mean_curvature)]
+    total = sum(branch.length for branch in kept)
+    return sum(b.mean_curvature * b.length for b in kept) / total if total else math.nan
