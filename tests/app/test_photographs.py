@@ -14,6 +14,7 @@ from PIL import Image
 
 from ssplain.app import create
 from ssplain.desk import Room
+from ssplain.desk.library import Library, Map
 from ssplain.desk.photographs import Photographs
 from ssplain.desk.subject import Subject, layer
 from ssplain.fundus.frame import Frame
@@ -159,3 +160,19 @@ def test_a_part_of_a_photograph_is_a_part_of_its_vessels() -> None:
     assert (np.diff(rank[12, 5:35].astype(int)) < 0).mean() > 0.9
     assert (np.diff(level[12, 5:35].astype(int)) >= 0).all()
     assert level[12, 5:8].max() < 12_000
+
+
+def test_maps_of_a_photograph_are_made_on_its_scale(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    explain = Library.explain
+
+    def spy(self: Library, source: str, *args: Any, **kwargs: Any) -> Map:  # noqa: ANN401
+        asked.append(source)
+        return explain(self, source, *args, **kwargs)
+
+    monkeypatch.setattr(Library, "explain", spy)
+    assert finished(client, "folder/0", "input-x-gradient")["state"] == "done"
+    assert asked
+    assert all(source.endswith(" on photographs") for source in asked)
