@@ -60,6 +60,9 @@ def as_photo(photo: Photo) -> Pixels:
 def resized(pixels: Pixels, size: tuple[int, int]) -> Pixels:
     """Bring (H, W, C) pixels to another size, averaging where they shrink.
 
+    Means lie between the values that they are of, and so do these: rounding alone would put
+    white at 1.0000001, which is no pixel any more.
+
     Example:
         >>> resized(np.ones((8, 8, 3), np.float32), (4, 6)).shape
         (4, 6, 3)
@@ -68,7 +71,8 @@ def resized(pixels: Pixels, size: tuple[int, int]) -> Pixels:
         return pixels
     planes = torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1)))[None]
     scaled = functional.interpolate(planes, size=size, mode="bilinear", antialias=True)
-    return np.ascontiguousarray(scaled[0].numpy().transpose(1, 2, 0))
+    within = scaled[0].clamp_(planes.min(), planes.max())
+    return np.ascontiguousarray(within.numpy().transpose(1, 2, 0))
 
 
 def canonical_size(shape: tuple[int, int], field: "Field", diameter: float) -> tuple[int, int]:
