@@ -17,7 +17,6 @@ from ssplain.models.calibrated import on_photographs
 from ssplain.progress import Progress, portion
 from ssplain.reading.image import Picture, Seen, look, open_image
 from ssplain.reading.opinion import (
-    DISC,
     GRADES,
     Kind,
     Opinion,
@@ -25,6 +24,7 @@ from ssplain.reading.opinion import (
     ask,
     second_opinion,
 )
+from ssplain.reading.plausible import check_vessels
 from ssplain.reading.quadrants import (
     PLACES,
     Quadrant,
@@ -36,6 +36,7 @@ from ssplain.reading.quadrants import (
     shares,
 )
 from ssplain.reading.quick import quick
+from ssplain.reading.scale import DISC, is_narrow, narrow_field, side_for
 from ssplain.reading.stability import Stability, changes
 from ssplain.vessels import trace
 
@@ -176,11 +177,12 @@ class Reader:
         tree = trace(seen.vessels, disc=seen.disc, threshold=0.0)
         if not tree.branches:
             raise SSplainError("No vessels were found; there is nothing to read.")
+        kind: Kind = "photograph" if seen.picture.ndim == 3 else "segmented"
+        odd = check_vessels(tree) if kind == "segmented" else []
         picture = frame.to_network(seen.vessels)
         # at the resolution of the simulated eyes that the formula comes from
         unit = DISC * frame.side if seen.disc is None else 2 * seen.disc[2]
         coarse = trace(picture, threshold=0.0)
-        kind: Kind = "photograph" if seen.picture.ndim == 3 else "segmented"
         second = second_opinion(coarse, unit * frame.size / frame.side, kind)
         tell(2, "grading")
         network = self.networks[kind]
@@ -210,6 +212,7 @@ class Reader:
             stability=stability,
             warnings=(
                 *seen.warnings,
+                *odd,
                 *_doubts(whole, second, stability),
                 *_gaps(seen, side, sum(branch.length for branch in tree.branches)),
             ),
@@ -224,7 +227,7 @@ class Reader:
     def frame(self, seen: Seen) -> Frame:
         """Return the square that the network looks at."""
         shape = (seen.vessels.shape[0], seen.vessels.shape[1])
-        return Frame.around(shape, seen.centre, seen.side, self.size)
+        return Frame.around(shape, seen.centre, side_for(seen.side, seen.disc), self.size)
 
 
 def _stability(network: torch.nn.Module, seen: Seen, frame: Frame, whole: Opinion) -> Stability:
@@ -284,6 +287,8 @@ def _gaps(seen: Seen, eye: Side | None, length: float) -> list[str]:
             "No optic disc is known: quadrants are around the middle of the field, and calibre is "
             "not given in disc diameters; the second opinion takes a disc of usual size."
         )
+    elif is_narrow(seen.side, seen.disc):
+        found.append(narrow_field(seen.side, seen.disc))
     if eye is None:
         found.append(
             "Whether it is a left or a right eye is not known: quadrants are named by their place "

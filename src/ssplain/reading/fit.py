@@ -29,7 +29,8 @@ from ssplain.models import card, load
 from ssplain.models.calibrated import Calibrated, fit_borders, log_odds
 from ssplain.models.card import CARD, folder_of
 from ssplain.models.severity import GRADES as SEVERITIES
-from ssplain.reading.opinion import _FLOOR, _FORMULA, DISC, GRADES, TERMS, features
+from ssplain.reading.opinion import _FLOOR, _FORMULA, GRADES, TERMS, features
+from ssplain.reading.scale import DISC
 from ssplain.sheets.bent import BentROP
 from ssplain.simulate.eye import simulate
 from ssplain.train.rop import judge

@@ -29,7 +29,6 @@ from ssplain.vessels import VesselTree
 Kind = Literal["segmented", "photograph"]  # what vessels are measured on
 GRADES = ("Normal", "Pre-plus", "Plus")
 TERMS = ("tortuosity", "curvature", "calibre")
-DISC = 0.08  # disc diameters per side of the square: the median of 80 photographs of two cameras
 _FLOOR = 1e-4  # a straight tree has a logarithm too
 _FORMULA = Path(__file__).parents[1] / "assets" / "second_opinion.json"
 
