@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from ssplain.fundus.field import Field, field
 from ssplain.reading import photograph
 from tests.fundus.eyes import DISC, blank_eye
 
@@ -25,3 +26,25 @@ def test_the_edge_of_the_disc_is_not_seen_as_a_vessel(
     assert (seen.vessels[(np.abs(row - DISC[0]) <= 2) & (column > 240)] > 0).all()
     # nor in the changed pictures of its stability
     assert (seen.again(seen.picture)[edge & (np.abs(row - DISC[0]) > 8)] == 0).mean() > 0.9
+
+
+def test_a_narrow_field_is_looked_at_as_the_middle_of_a_wide_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also in the changed pictures of its stability: the field is found anew, the scale stays."""
+    radii: list[float] = []
+
+    def noting(photo: np.ndarray, view: Field) -> np.ndarray:
+        radii.append(view.radius)
+        return np.ones(photo.shape[:2], np.float32)
+
+    monkeypatch.setattr(photograph, "segment", noting)
+    image = torch.from_numpy(blank_eye().transpose(2, 0, 1))
+    row, column, _ = DISC
+    known = photograph.look_at(image, (row, column, 0.04 * field(blank_eye()).side))
+    narrow = photograph.look_at(image, (row, column, 0.06 * known.side))
+    narrow.again(narrow.picture)
+    assert narrow.side == pytest.approx(1.5 * known.side)
+    assert radii[1:] == pytest.approx([1.5 * radii[0]] * 2)
+    assert any("takes 12 % of its width" in warning for warning in narrow.warnings)
+    assert not any("narrow" in warning for warning in known.warnings)

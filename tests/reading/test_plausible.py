@@ -27,7 +27,7 @@ def stars() -> np.ndarray:
 
 def board() -> np.ndarray:
     rows, columns = np.mgrid[:200, :200] // 25
-    return ((rows + columns) % 2).astype(np.float32)
+    return np.asarray((rows + columns) % 2, np.float32)
 
 
 def digit() -> np.ndarray:

@@ -3,7 +3,7 @@
 import pytest
 
 from ssplain.reading.image import open_image
-from ssplain.reading.scale import DISC, side_for
+from ssplain.reading.scale import DISC, wider
 from tests.reading.eyes import SIDE, cross, reader
 
 MIDDLE = (SIDE / 2, SIDE / 2)
@@ -30,5 +30,5 @@ def test_a_narrow_field_is_set_into_a_picture_of_the_usual_scale() -> None:
 def test_the_scale_of_ordinary_photographs_stays() -> None:
     """Discs of 5 to 9.5 % of the side were found in the photographs of both cameras."""
     for share in (0.05, 0.08, 0.095):
-        assert side_for(640.0, (300.0, 300.0, share * 640 / 2)) == 640
-    assert side_for(640.0, None) == 640
+        assert wider(640.0, (300.0, 300.0, share * 640 / 2)) == 1
+    assert wider(640.0, None) == 1

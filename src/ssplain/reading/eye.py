@@ -36,7 +36,7 @@ from ssplain.reading.quadrants import (
     shares,
 )
 from ssplain.reading.quick import quick
-from ssplain.reading.scale import DISC, is_narrow, narrow_field, side_for
+from ssplain.reading.scale import DISC
 from ssplain.reading.stability import Stability, changes
 from ssplain.vessels import trace
 
@@ -227,7 +227,7 @@ class Reader:
     def frame(self, seen: Seen) -> Frame:
         """Return the square that the network looks at."""
         shape = (seen.vessels.shape[0], seen.vessels.shape[1])
-        return Frame.around(shape, seen.centre, side_for(seen.side, seen.disc), self.size)
+        return Frame.around(shape, seen.centre, seen.side, self.size)
 
 
 def _stability(network: torch.nn.Module, seen: Seen, frame: Frame, whole: Opinion) -> Stability:
@@ -287,8 +287,6 @@ def _gaps(seen: Seen, eye: Side | None, length: float) -> list[str]:
             "No optic disc is known: quadrants are around the middle of the field, and calibre is "
             "not given in disc diameters; the second opinion takes a disc of usual size."
         )
-    elif is_narrow(seen.side, seen.disc):
-        found.append(narrow_field(seen.side, seen.disc))
     if eye is None:
         found.append(
             "Whether it is a left or a right eye is not known: quadrants are named by their place "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ssplain.data import read_any
 from ssplain.data.kind import is_photograph
 from ssplain.errors import SSplainError
+from ssplain.reading.scale import narrow_field, wider
 from ssplain.vessels.ground import MOST, find_threshold
 from ssplain.vessels.pose import as_plane
 
@@ -28,7 +29,7 @@ class Seen:
         vessels: (H, W) in [0, 1], exactly 0 where there is no vessel.
         disc: row, column and radius in px; None if there is none in view.
         centre: row and column of the middle of the field.
-        side: of the square around the field in px.
+        side: in px, of the square around the field; a narrow one is taken for wider, see `scale`.
         warnings: what a reader should know.
         again: finds the vessels of the picture after a change of it.
     """
@@ -101,14 +102,15 @@ def look(image: torch.Tensor, disc: tuple[float, float, float] | None = None) ->
         )
     if not covered:
         raise SSplainError("The image is black; there is nothing to read.")
-    warnings = [] if threshold == 0 else [_ground(threshold)]
+    factor = wider(max(shape), disc)
+    warnings = ([] if threshold == 0 else [_ground(threshold)]) + narrow_field(factor)
     centre = ((shape[0] - 1) / 2, (shape[1] - 1) / 2)
     return Seen(
         picture=vessels,
         vessels=vessels,
         disc=disc,
         centre=centre,
-        side=float(max(shape)),
+        side=max(shape) * factor,
         warnings=tuple(warnings),
         again=lambda changed: changed,
     )

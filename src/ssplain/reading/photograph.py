@@ -1,13 +1,18 @@
 """What can be seen in a photograph: field, vessels, disc, quality."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import torch
 
 from ssplain.errors import SSplainError
 from ssplain.fundus import field, find_disc, quality, segment
+from ssplain.fundus.field import Field
 from ssplain.fundus.photo import as_photo, resized
 from ssplain.fundus.ring import without_ring
 from ssplain.reading.image import Picture, Seen
+from ssplain.reading.scale import narrow_field, wider
 
 LARGEST = 1200  # px of a side: the networks look at 640 px of the field, more only costs time
 
@@ -33,30 +38,36 @@ def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> See
             f"{photo.shape[0]}; all pixels given are those of the reduced one."
         )
     view = field(photo)
-    vessels = segment(photo, view=view)
+    disc = find_disc(photo, view=view) if disc is None else disc
+    factor = wider(view.side, disc)
+    vessels = _segment(photo, view, factor)
     judged = quality(photo, vessels, view)
     if not judged.fundus:
         raise SSplainError(f"It cannot be read: {'; '.join(judged.reasons)}.")
     warnings += [f"The photograph is {reason}." for reason in judged.reasons]
+    warnings += narrow_field(factor)
     if not (vessels > 0).any():
         raise SSplainError("No vessels were found in the photograph; there is nothing to read.")
-    disc = find_disc(photo, view=view) if disc is None else disc
     clear = vessels if disc is None else without_ring(vessels, disc)
     return Seen(
         picture=photo,
         vessels=clear.astype(np.float32),
         disc=disc,
         centre=(view.row, view.column),
-        side=view.side,
+        side=view.side * factor,
         warnings=tuple(warnings),
-        again=_segment if clear is vessels else _segment_without_ring,
+        again=partial(_again, factor=factor, ringed=clear is not vessels),
     )
 
 
-def _segment(photo: Picture) -> Picture:
-    return segment(photo).astype(np.float32)
+def _segment(photo: Picture, view: Field, factor: float) -> Picture:
+    """Find the vessels, as large as they would be in a field so much wider."""
+    wide = replace(view, radius=view.radius * factor)
+    return segment(photo, view=wide).astype(np.float32)
 
 
-def _segment_without_ring(photo: Picture) -> Picture:
-    found, disc = _segment(photo), find_disc(photo)
+def _again(photo: Picture, *, factor: float, ringed: bool) -> Picture:
+    view = field(photo)
+    found = _segment(photo, view, factor)
+    disc = find_disc(photo, view=view) if ringed else None
     return found if disc is None else without_ring(found, disc)
