@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo room test test-slow test-lowest test-newest mutants docs check format bench clean
+.PHONY: help demo room test test-slow test-lowest test-newest mutants docs release-check check format bench clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -56,6 +56,16 @@ docs: .venv/docs ## build the site, with the gallery; warnings are errors
 
 .venv/docs: .venv/ready
 	$(BIN)/pip install --quiet -e '.[dev,docs]'
+	@touch $@
+
+release-check: .venv/release ## build what a package index gets, and ask for every link that it will show
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tests/release.py dist
+
+.venv/release: .venv/ready
+	$(BIN)/pip install --quiet 'twine>=6.1'
 	@touch $@
 
 check: .venv/ready ## lint, types, order of the rooms
