@@ -92,7 +92,8 @@ def test_a_function_of_arrays_is_wrapped_as_it_is() -> None:
     """As scikit-learn's `predict_proba` is: arrays in double precision, not tensors."""
 
     def answer(images: torch.Tensor) -> np.ndarray[Any, Any]:
-        return net(images.double()).softmax(1).numpy()
+        probabilities: np.ndarray[Any, Any] = net(images.double()).softmax(1).numpy()
+        return probabilities
 
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(784, 3)).double()
