@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -95,10 +96,12 @@ class TestOutputs:
         ("returned", "output", "message"),
         [
             ({"a": 1}, None, "mapping with the keys 'a'.*output="),
-            ({"a": 1}, "b", "output='b' does not pick"),
-            ((1, 2), 5, "output=5 does not pick anything from the model's a tuple of 2"),
+            ({"a": 1}, "b", "output='b' picks nothing"),
+            ((1, 2), 5, "output=5 picks nothing from what the model returned, a tuple of 2"),
             (torch.zeros(5, 2, 2), None, r"shape \(5, 2, 2\) for 5 images"),
             (torch.zeros(4, 2), None, r"shape \(4, 2\) for 5 images"),
+            (torch.zeros(5, dtype=torch.long), None, "returns torch.int64: labels"),
+            (np.zeros((5, 2)), None, "NumPy array.*QueryOnly"),
             (torch.full((5, 2), torch.nan), None, "NaN or infinite values for image 0"),
         ],
     )
@@ -115,6 +118,13 @@ class TestOutputs:
         settled, _ = Classifier(model).settle(IMAGES)
         black = settled.probabilities(torch.zeros(1, 1, 4, 4))
         torch.testing.assert_close(black, torch.tensor([[0.0, 1.0]]).softmax(1))
+
+
+def test_channels_that_come_last_are_told() -> None:
+    with pytest.raises(SSplainError, match=r"16 channels.*takes 3.*come first"):
+        Classifier(nn.Conv2d(3, 4, 1)).settle(torch.zeros(2, 16, 16, 3))
+    with pytest.raises(SSplainError, match=r"3 channels.*takes 1.*channels=\.$"):
+        Classifier(nn.Conv2d(1, 4, 1)).settle(torch.zeros(2, 3, 16, 16))
 
 
 def test_one_of_several_labels() -> None:

@@ -53,9 +53,13 @@ def test_a_call_of_the_function_may_say_its_padding_as_it_likes() -> None:
     images, weight = torch.randn(1, 1, 6, 6, requires_grad=True), torch.randn(2, 1, 3, 3)
     usual = nn.functional.conv2d(images, weight, None, (1, 1), 1, (1, 1), 1)
     with ModelPass():
-        for padding in (1, (1,), "same", (1, 1)):
-            same = nn.functional.conv2d(images, weight, None, (1, 1), padding, (1, 1), 1)
-            assert torch.equal(same, usual)
+        first, *others = (
+            nn.functional.conv2d(images, weight, None, (1, 1), padding, (1, 1), 1)
+            for padding in (1, (1,), "same", (1, 1))
+        )
+    assert all(torch.equal(other, first) for other in others)
+    # a lone image is convolved beside an empty one, which rounds otherwise on some processors
+    torch.testing.assert_close(first, usual)
 
 
 def test_second_derivatives_pass_too() -> None:

@@ -97,12 +97,32 @@ def test_options_reach_the_explainers(
 
 
 @pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        (["--model", "lenet5-fmnist", "--target", "Bag", "--anyway"], "8"),
+        (["--model", "lenet5-mnist", "--label", "3", "--target", "yes"], "1"),
+    ],
+)
+def test_a_class_goes_by_its_name_too(
+    digits: list[str], tmp_path: Path, options: list[str], chosen: str
+) -> None:
+    shared = [digits[0], "--explainers", "saliency", *options]
+    assert run(*shared, "--out", tmp_path / "name").exit_code == 0
+    shared[shared.index("--target") + 1] = chosen
+    assert run(*shared, "--out", tmp_path / "number").exit_code == 0
+    named, numbered = (
+        np.load(tmp_path / one / "maps.npz")["saliency"] for one in ("name", "number")
+    )
+    assert np.array_equal(named, numbered)
+
+
+@pytest.mark.parametrize(
     ("options", "reason"),
     [
         (["--output", "logits"], "output='logits'"),
         (["--output-kind", "odds"], "output_kind is 'odds'"),
         (["--batch-size", "0"], "batch_size=0"),
-        (["--target", "seven"], "target='seven'"),
+        (["--target", "seven"], "There is no class 'seven'"),
     ],
 )
 def test_mistakes_are_named(

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from ssplain.cli.evaluate import evaluate
 from ssplain.data import CLASSES, bundled
 from ssplain.errors import SSplainError
+from ssplain.explain import METHODS
 from ssplain.report import grey, write_png
 
 app = typer.Typer()
@@ -157,3 +158,27 @@ def test_an_explainer_that_cannot_take_the_model_is_left_out(tmp_path: Path) -> 
         assert {row["explainer"] for row in csv.DictReader(file)} == {"intensity"}
     with pytest.raises(SSplainError, match="no convolution"):
         run(tmp_path / "other", *given, "guided-grad-cam")
+
+
+def test_the_models_module_may_bring_an_explainer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "brought.py").write_text(
+        "import torch\n"
+        "from ssplain.explain import METHODS, Method\n"
+        "from ssplain.explain.protocol import Attributor\n"
+        "class Mine(Attributor):\n"
+        "    def maps(self, question):\n"
+        "        return question.images\n"
+        "METHODS.add(Method('mine', 'Mine', 'control', 'here', Mine, False))\n"
+        "build = torch.nn.Flatten\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        write_png(grey(torch.rand(1, 8, 8)), tmp_path / "images" / name / "1.png")
+    given = ("--data", str(tmp_path / "images"), "--model", "brought:build")
+    try:
+        assert "mine" in run(tmp_path / "out", *given, "--explainers", "mine,intensity")
+    finally:
+        METHODS.remove("mine")

@@ -19,7 +19,14 @@ def test_the_page_is_written_and_the_command_says_where(tmp_path: Path) -> None:
 
 def test_a_mistake_gives_one_sentence(tmp_path: Path) -> None:
     folder = write_studies(tmp_path / "studies", figures=(Exhibit("../x.png", ""),))
-    for wrong, said in ((tmp_path / "nowhere", "no finished study"), (folder, "'../x.png'")):
+    job = tmp_path / "job"
+    job.mkdir()
+    (job / "index.sqlite").touch()
+    for wrong, said in (
+        (tmp_path / "nowhere", "no finished study"),
+        (folder, "'../x.png'"),
+        (job, "is a job, not a folder of studies"),
+    ):
         done = run("report", wrong)
         assert done.returncode == 2
         assert said in done.stderr

@@ -66,6 +66,8 @@ def test_a_table_with_truth(tmp_path: Path) -> None:
     [
         ("file,class\na.png,1\n", "has the columns file, class; it needs path and label"),
         ("path,label\n", "holds no labelled image"),
+        ("label,path\n1,a.png\n2\n", "a line without path or label: 2,; fill it in"),
+        ("path,label\na.png\n", "a line without path or label: a.png,; fill it in"),
         (b"\xff\xfe\x00path", "no readable CSV"),
     ],
 )

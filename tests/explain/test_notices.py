@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 import ssplain
-from ssplain import SSplain
+from ssplain import SSplain, SSplainError
 from ssplain.explain import make
 from ssplain.models import Normalised
 
@@ -59,3 +59,12 @@ def test_a_map_that_says_nothing_is_noticed(name: str) -> None:
     settings: dict[str, Any] = {"samples": 8} if name in ("lime", "kernel-shap") else {}
     with pytest.warns(UserWarning, match=r"says nothing about 2 of 2 images \(from 0: 0, 1\)"):
         make(name, certain, **settings).attribute(IMAGES)
+
+
+@pytest.mark.parametrize("name", ["ssplain-ranking", "igos", "saliency", "extremal-perturbation"])
+def test_a_model_without_a_gradient_is_told(name: str) -> None:
+    def model(images: torch.Tensor) -> torch.Tensor:
+        return images.detach().flatten(1)[:, :3]
+
+    with pytest.raises(SSplainError, match="answers but has no gradient"):
+        make(name, model).attribute(torch.rand(1, 1, 8, 8))

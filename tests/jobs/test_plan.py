@@ -32,6 +32,9 @@ def test_patterns_and_files_that_look_like_one(tmp_path: Path) -> None:
     assert names(tmp_path / "a[1].png") == ["a[1].png"]
     with pytest.raises(SSplainError, match="No file matches"):
         names(tmp_path / "*.dcm")
+    assert names(tmp_path / "gone.png") == ["gone.png"]  # a bad image among others stops nobody
+    with pytest.raises(SSplainError, match="p3 does not exist; name image files, folders"):
+        names(tmp_path / "p1", tmp_path / "p3")
 
 
 def test_lists_are_relative_to_themselves(tmp_path: Path) -> None:
@@ -40,6 +43,9 @@ def test_lists_are_relative_to_themselves(tmp_path: Path) -> None:
     first, second = entries([listed])
     assert (first.path, first.id, first.target) == (str(tmp_path / "p1" / "od.png"), "left", "2")
     assert (second.path, second.id, second.target) == ("/abs/os.png", None, None)
+    listed.write_text("Path, Target ,id\na.png, cat , \n")
+    (spaced,) = entries([listed])
+    assert (spaced.given, spaced.id, spaced.target) == (str(tmp_path / "a.png"), None, "cat")
     listed.write_text("file\na.png\n")
     with pytest.raises(SSplainError, match="no column 'path'"):
         names(listed)

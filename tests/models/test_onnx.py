@@ -2,6 +2,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -85,3 +86,23 @@ def test_without_onnxruntime_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(SSplainError, match=r"pip install 'ssplain\[onnx\]'"):
         load(file)
+
+
+def test_a_function_of_arrays_is_wrapped_as_it_is() -> None:
+    """As scikit-learn's `predict_proba` is: arrays in double precision, not tensors."""
+
+    def answer(images: torch.Tensor) -> np.ndarray[Any, Any]:
+        probabilities: np.ndarray[Any, Any] = net(images.double()).softmax(1).numpy()
+        return probabilities
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(784, 3)).double()
+    found, expected = (
+        ssplain.explain.make("occlusion", model).attribute(IMAGES, 1)
+        for model in (QueryOnly(answer), QueryOnly(lambda x: torch.from_numpy(answer(x))))
+    )
+    assert torch.equal(found, expected)
+    assert SSplain(QueryOnly(answer), iterations=1, queries=2).attribute(IMAGES).any()
+    for bare in (answer, lambda x: torch.as_tensor(x.flatten(1).numpy())):  # array, and on the way
+        with pytest.raises(SSplainError, match=r"wrap it in ssplain\.models\.QueryOnly"):
+            SSplain(bare).attribute(IMAGES)

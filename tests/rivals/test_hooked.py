@@ -139,3 +139,12 @@ def test_mistakes_are_named() -> None:
         DeepShap(lambda x: x.flatten(1)).attribute(pictures())
     assert last_convolution(small()) == "conv"
     assert last_convolution(torch.relu) is None
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # users have such models still
+@pytest.mark.parametrize("name", ["deep-shap", "guided-grad-cam"])
+def test_what_torchscript_has_closed_is_told(name: str) -> None:
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(72, 3))
+    for closed in (torch.jit.script(net), torch.jit.trace(net, torch.rand(1, 1, 8, 8))):  # type: ignore[no-untyped-call]
+        with pytest.raises(SSplainError, match=r"TorchScript|no convolution"):
+            make(name, closed).attribute(torch.rand(1, 1, 8, 8))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -21,6 +22,7 @@ OutputKind = Literal["auto", "logits", "probs"]
 OutputSelector = int | str | Callable[[Any], Tensor] | None
 
 
+_WRAP = "wrap it in ssplain.models.QueryOnly"
 _EXACT = (torch.float32, torch.float64)
 # steps that hand values on as they are, between a model's last layer and its output
 _PASSED_ON = (
@@ -95,11 +97,18 @@ class Classifier:
             if no_memory(error):  # smaller batches will be tried
                 raise
             reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+            if "numpy()" in reason:  # its function leaves PyTorch where a gradient is asked for
+                reason = f"it works on arrays, without a gradient; {_WRAP}."
             raise SSplainError(
                 f"The model does not accept images of shape {tuple(images.shape[1:])} "
                 f"(channels, height, width): {reason}"
             ) from error
         values = pick_values(returned, self.output, len(images))
+        if not values.is_floating_point():
+            raise SSplainError(
+                f"The model returns {values.dtype}: labels, it seems, and not how sure it is of "
+                "each; give a model that returns logits or probabilities."
+            )
         return values.to(images.dtype if images.dtype in _EXACT else torch.float32)
 
     def take(self, index: Tensor | slice) -> "Classifier":
@@ -157,9 +166,11 @@ class Classifier:
         wanted = self.channels or first_channels(self.model) or images.shape[1]
         if images.shape[1] not in (1, wanted):
             fitting = "grey images" if wanted == 1 else f"images of {wanted} channels, or grey ones"
+            last = images.shape[-1] == wanted != 1
             raise SSplainError(
                 f"The images have {images.shape[1]} channels and the model takes {wanted}; "
                 f"give {fitting}, or set channels=."
+                + (" Channels come first here, as (N, C, H, W): these seem last." if last else "")
             )
         if wanted == 1:
             return images
@@ -267,8 +278,10 @@ def _select(returned: object, output: OutputSelector) -> Tensor:
             picked = _named_logits(returned)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise SSplainError(
-            f"output={output!r} does not pick anything from the model's {_describe(returned)}."
+            f"output={output!r} picks nothing from what the model returned, {_describe(returned)}."
         ) from error
+    if isinstance(picked, np.ndarray):
+        raise SSplainError(f"The model returned a NumPy array, not a tensor; {_WRAP}.")
     if not isinstance(picked, Tensor):
         raise SSplainError(
             f"The model returned {_describe(picked)}, not a tensor; say which part holds the "

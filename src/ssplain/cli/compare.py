@@ -29,7 +29,6 @@ from ssplain.terminal.inputs import (
     end,
     explainers_of,
     head_of,
-    number_or_text,
     open_model,
     read_or_refuse,
 )
@@ -73,15 +72,17 @@ def compare(
     from ssplain.explain import PRESETS
     from ssplain.explain.compare import compare as run
     from ssplain.explain.registry import method
+    from ssplain.explain.targets import named_target
     from ssplain.terminal.progress import bar
 
     require_writable(out)
     OwnFiles(out).require_free(WRITTEN)
     chosen = explainers_of(explainers)
+    head = head_of(label, at_least, mean, std)
     network, options = open_model(
         model,
         architecture,
-        head_of(label, at_least, mean, std),
+        head,
         output=output,
         output_kind=output_kind,
         batch_size=batch_size,
@@ -96,10 +97,11 @@ def compare(
     for path, faults in outside.items():
         typer.echo(f"ssplain: {path} is unlike the training images: {'; '.join(faults)}.", err=True)
     batch = _stack(usable)
+    classes = head.classes or (card.classes if card is not None else None)
     steps = run(
         network,
         batch,
-        number_or_text(target),  # type: ignore[arg-type]  # checked there
+        named_target(target, classes),  # type: ignore[arg-type]  # checked there
         explainers=chosen,
         dataset=dataset,
         stable=stable,

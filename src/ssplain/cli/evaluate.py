@@ -120,8 +120,6 @@ def evaluate(
             raise SSplainError(
                 f"--{option} {value} does not work; choose one of: {', '.join(known)}."
             )
-    chosen = explainers_of(explainers)
-    known_methods = [method(name) for name in chosen]
     opened = partial(
         open_model,
         architecture=architecture,
@@ -134,7 +132,9 @@ def evaluate(
     scene, refused = scene_of(
         data, model, opened, count=images, preset=preset, truth=truth, vessels=vessels
     )
-    settings = {one.name: one.settings(scene.dataset) for one in known_methods}
+    # after the model, whose module may have added an explainer
+    chosen = [method(name) for name in explainers_of(explainers)]
+    settings = {one.name: one.settings(scene.dataset) for one in chosen}
     store = Store(out / "kept")
     if target == "predicted":
         scene = replace(scene, labels=scene.predicted())

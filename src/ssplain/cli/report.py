@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ssplain.errors import SSplainError
+
 
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder that `ssplain reproduce` wrote.")],
@@ -15,8 +17,14 @@ def report(
 ) -> None:
     """Write the studies of a folder as one page: numbers, claims, figures, maps to play with."""
     from ssplain.files import write_whole
+    from ssplain.jobs.index import NAME
     from ssplain.pages import studies_page
 
+    if (folder / NAME).exists():
+        raise SSplainError(
+            f"{folder} is a job, not a folder of studies; the same `ssplain explain` with --report "
+            "FILE writes its page."
+        )
     page = studies_page(folder).encode()
     target = out or folder / "report.html"
     write_whole(target, page)

@@ -119,5 +119,9 @@ def _from_table(table: Path) -> list[tuple[Path, str, Path | None]]:
     for line in lines:
         name = (line.get("truth") or "").strip()
         mask = table.parent / name if name else None
-        rows.append((table.parent / line["path"].strip(), (line["label"] or "").strip(), mask))
+        path, label = ((line[key] or "").strip() for key in ("path", "label"))
+        if not path or not label:
+            words = ",".join(word or "" for word in line.values())
+            raise SSplainError(f"{table} has a line without path or label: {words}; fill it in.")
+        rows.append((table.parent / path, label, mask))
     return rows

@@ -1,8 +1,10 @@
-"""What is not wrong, but should not go unsaid: odd scales, and maps that say nothing."""
+"""What should not go unsaid: odd scales, maps that say nothing, models without a gradient."""
 
 import warnings
 
 from torch import Tensor
+
+from ssplain.errors import SSplainError
 
 
 def notice_scale(images: Tensor, support: object) -> None:
@@ -59,4 +61,20 @@ def notice_empty(maps: Tensor, name: str) -> None:
             f"{name} says nothing about {len(empty)} of {len(maps)} images (from 0: {shown}): "
             "their maps are the same everywhere, so any order of their pixels is chance.",
             stacklevel=4,
+        )
+
+
+def require_gradient(values: Tensor) -> None:
+    """Complain about a model whose values do not hang on what it was shown.
+
+    >>> import torch
+    >>> require_gradient(torch.zeros(1))
+    Traceback (most recent call last):
+    ssplain.errors.SSplainError: The model answers but has no gradient; take an explainer ...
+    """
+    if not values.requires_grad:
+        raise SSplainError(
+            "The model answers but has no gradient; take an explainer that needs none, such as "
+            "occlusion, lime or kernel-shap, or SSplain on ssplain.models.QueryOnly(model), which "
+            "estimates it from queries."
         )

@@ -17,7 +17,7 @@ from ssplain.ask.context import Fill, Images, as_tensor
 from ssplain.ask.door import Door, ModelOptions, OpenModel
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
-from ssplain.explain.notices import notice_empty, notice_scale
+from ssplain.explain.notices import notice_empty, notice_scale, require_gradient
 from ssplain.explain.targets import Target, resolve_target
 from ssplain.progress import Progress
 
@@ -114,11 +114,8 @@ class Question(OpenModel):
             index: from which of them each was made.
         """
         values = self.classifier.take(index).values(images)
-        if images.requires_grad and torch.is_grad_enabled() and not values.requires_grad:
-            raise SSplainError(
-                "The model answers but has no gradient; take an explainer that needs none, such as "
-                "occlusion, lime or kernel-shap, or SSplain, which can estimate it from queries."
-            )
+        if images.requires_grad and torch.is_grad_enabled():
+            require_gradient(values)
         if values.shape[1] == 1:  # one value speaks for the second of two classes
             other = 1 - values if self.classifier.output_kind == "probs" else -values
             values = torch.cat([other, values], dim=1)

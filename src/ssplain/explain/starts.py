@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ssplain.ask.context import BLUR, blurred
 from ssplain.explain.inputs import Start, start_mask
+from ssplain.explain.notices import require_gradient
 from ssplain.explain.objectives import log_of_others
 from ssplain.explain.protocol import Question
 
@@ -61,6 +62,7 @@ def _slope(question: Question, masks: Tensor) -> Tensor:
         with torch.enable_grad():
             log_p = question.classifier.take(rows).log_probabilities(images[rows] * leaf)
             log_odds = question.weights[rows] * (log_p - log_of_others(log_p))
+        require_gradient(log_odds)
         return torch.autograd.grad(log_odds.sum(), leaf)[0]
 
     return torch.cat(question.quiet().run(slope, len(masks)))

@@ -1,5 +1,6 @@
 """Which class is explained."""
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -42,6 +43,29 @@ def resolve_target(target: Target, probabilities: Tensor) -> tuple[Tensor, Tenso
                 f"classes, 0 to {classes - 1}."
             )
     return chosen, one_hot(chosen, classes).to(probabilities.dtype)
+
+
+def named_target(text: str | None, classes: Sequence[str] | None = None) -> int | str | None:
+    """Return what a word means as a target: a class by number or name, "posterior", or None.
+
+    Args:
+        text: as it was typed, or stands in a list.
+        classes: the names of the classes, if they are known.
+
+    >>> named_target("Bag", ("Shirt", "Bag")), named_target("-1"), named_target("posterior")
+    (1, -1, 'posterior')
+    """
+    if text is None or text == "posterior":
+        return text
+    if re.fullmatch(r"-?[0-9]+", text):
+        return int(text)  # whether there are so many classes, the model tells
+    if classes and text in classes:
+        return list(classes).index(text)
+    known = f"one of {', '.join(classes)}, " if classes else ""
+    nameless = "" if classes else ", since the names of this model's classes are not known"
+    raise SSplainError(
+        f"There is no class {text!r}; give {known}a number from 0 on, or 'posterior'{nameless}."
+    )
 
 
 def _as_classes(target: int | Sequence[int] | Tensor, images: int) -> Tensor:

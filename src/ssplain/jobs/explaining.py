@@ -20,6 +20,7 @@ from ssplain.explain.inputs import find_support, start_mask
 from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
 from ssplain.explain.starts import asks_model
+from ssplain.explain.targets import named_target
 from ssplain.files import npz_bytes
 from ssplain.jobs.task import Files, Item, Result
 from ssplain.metrics import kept_and_removed
@@ -320,21 +321,13 @@ class ExplainingWorker:
         """Return what to explain: one word for all, or a class for each."""
         names = [item.target or self.task.target for item in items]
         if len(set(names)) == 1:
-            return self._class(names[0])
-        found = [self._class(name) for name in names]
+            return named_target(names[0], self.task.classes)
+        found = [named_target(name, self.task.classes) for name in names]
         if any(not isinstance(one, int) for one in found):
             raise SSplainError(
                 "Images with a class as target do not go together with others; give each a class."
             )
         return found
-
-    def _class(self, name: str | None) -> int | str | None:
-        if name is None:
-            return None
-        if name.lstrip("-").isdigit():
-            return int(name)
-        classes = self.task.classes or ()
-        return classes.index(name) if name in classes else name
 
 
 def _files(

@@ -54,6 +54,9 @@ def entries(inputs: Iterable[str | Path]) -> Iterator[Entry]:
             if not matches:
                 raise SSplainError(f"No file matches {text}; check the pattern.")
             yield from entries(matches)
+        elif not is_image_name(path.name) and not path.exists():
+            # a mistyped folder would stay in the job's index as an image that failed
+            raise SSplainError(f"{text} does not exist; name image files, folders or a list.")
         else:
             yield _entry(text)
 
@@ -133,15 +136,18 @@ def _is_dicom(path: str) -> bool:
 def _listed(path: Path) -> Iterator[Entry]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.DictReader(file)
-            if rows.fieldnames is None or "path" not in rows.fieldnames:
+            rows = csv.DictReader(file, skipinitialspace=True)
+            # "path, target": a target that goes unseen would be explained as the prediction
+            rows.fieldnames = [name.strip().lower() for name in rows.fieldnames or ()]
+            if "path" not in rows.fieldnames:
                 raise SSplainError(
                     f"{path} has no column 'path'; give a first line with path and, if wanted, "
                     "target and id."
                 )
             for row in rows:
-                if row["path"]:
-                    given = os.path.join(path.parent, row["path"])  # noqa: PTH118 - may be absolute
-                    yield _entry(given, row.get("target") or None, row.get("id") or None)
+                if named := (row["path"] or "").rstrip():
+                    given = os.path.join(path.parent, named)  # noqa: PTH118 - may be absolute
+                    target, name = ((row.get(key) or "").strip() for key in ("target", "id"))
+                    yield _entry(given, target or None, name or None)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SSplainError(f"{path} is not a readable list ({error}); save it as CSV.") from error

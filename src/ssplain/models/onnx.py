@@ -24,7 +24,7 @@ class QueryOnly(nn.Module):
     takes its gradients from queries.
 
     Args:
-        function: from a batch `(N, C, H, W)` to class values.
+        function: from a batch `(N, C, H, W)` to class values, a tensor or a NumPy array.
         image_channels: how many channels it takes, if that is known.
 
     Attributes:
@@ -33,6 +33,8 @@ class QueryOnly(nn.Module):
     >>> model = QueryOnly(lambda x: x.flatten(1))
     >>> model(torch.ones(3, 1, 1, 2)).requires_grad, model.spent
     (False, 3)
+    >>> QueryOnly(lambda x: x.flatten(1).numpy())(torch.ones(1, 1, 1, 2))  # as scikit-learn answers
+    tensor([[1., 1.]])
     """
 
     def __init__(self, function: Any, image_channels: int | None = None) -> None:  # noqa: ANN401
@@ -44,7 +46,10 @@ class QueryOnly(nn.Module):
         """Return the function's answer, cut off from any graph."""
         self.spent += len(images)
         with torch.no_grad():
-            return self.function(images.detach())
+            answer = self.function(images.detach())
+        return (
+            torch.as_tensor(answer).to(images.device) if isinstance(answer, np.ndarray) else answer
+        )
 
 
 def is_query_only(model: object) -> bool:

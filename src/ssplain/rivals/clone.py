@@ -57,6 +57,11 @@ def safe_clone(model: object, *, trace: bool = True) -> nn.Module:
             f"The model is a {type(model).__name__}; methods that look inside a model need a "
             "torch.nn.Module."
         )
+    if any(isinstance(module, torch.jit.ScriptModule) for module in model.modules()):
+        raise SSplainError(
+            "The model is a TorchScript program, which lets nobody look inside; give the module "
+            "that it was made from, or take an explainer that sets no hooks."
+        )
     copied = copy.deepcopy(model).eval()
     for module in copied.modules():
         if getattr(module, "inplace", False):

@@ -10,6 +10,7 @@ from torch.nn.functional import interpolate
 
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
+from ssplain.explain.notices import require_gradient
 from ssplain.explain.protocol import Attributor, Question
 from ssplain.rivals.smooth_masks import gaussian_blur
 
@@ -124,6 +125,7 @@ class IntegratedMasks(Attributor):
             with torch.enable_grad():
                 leaf = masks.detach().requires_grad_()
                 value = scene.shown(leaf, point / self.points)
+            require_gradient(value)
             slope = slope + torch.autograd.grad(value.sum(), leaf)[0] / self.points
         return slope
 

@@ -1,5 +1,6 @@
 """What commands share: options, the model's card, and image files that fit it."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +37,10 @@ PresetName = Annotated[
 ]
 TargetClass = Annotated[
     str | None,
-    typer.Option(help="Class to explain, a number or 'posterior' (default: the prediction)."),
+    typer.Option(
+        help="Class to explain, by number or, where the classes have names, by name; or "
+        "'posterior' (default: the prediction)."
+    ),
 ]
 Output = Annotated[
     str | None, typer.Option(help="Which output holds the classes: an index or a key.")
@@ -87,7 +91,7 @@ def number_or_text(text: str | None) -> int | str | None:
     >>> number_or_text("3"), number_or_text("logits")
     (3, 'logits')
     """
-    return int(text) if text is not None and text.lstrip("-").isdigit() else text
+    return int(text) if text is not None and re.fullmatch(r"-?[0-9]+", text) else text
 
 
 def number_or_word(text: str | None) -> float | str | None:

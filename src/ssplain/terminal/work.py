@@ -20,7 +20,7 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="Images (PNG, TIFF, JPEG, BMP, NPZ, DICOM), folders, patterns such as 'a/*.png', "
+        help="Images (PNG, TIFF, JPEG, BMP, GIF, NPZ, DICOM), folders, patterns such as 'a/*.png', "
         "or a CSV file with path[,target][,id].",
     ),
 ]
