@@ -25,3 +25,15 @@ def test_the_edge_of_the_disc_is_not_seen_as_a_vessel(
     assert (seen.vessels[(np.abs(row - DISC[0]) <= 2) & (column > 240)] > 0).all()
     # nor in the changed pictures of its stability
     assert (seen.again(seen.picture)[edge & (np.abs(row - DISC[0]) > 8)] == 0).mean() > 0.9
+
+
+def test_what_speaks_against_a_photograph_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = np.zeros((480, 640), np.float32)
+    line[240:243, 300:400] = 1
+    monkeypatch.setattr(photograph, "segment", lambda *_, **__: line.copy())
+    image = torch.from_numpy(0.15 * blank_eye().transpose(2, 0, 1))
+    told = photograph.look_at(image, DISC).warnings
+    assert [warning.split(":")[0] for warning in told] == [
+        "The photograph is dark",
+        "The photograph has few vessels",
+    ]

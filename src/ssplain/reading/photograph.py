@@ -37,7 +37,7 @@ def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> See
     judged = quality(photo, vessels, view)
     if not judged.fundus:
         raise SSplainError(f"It cannot be read: {'; '.join(judged.reasons)}.")
-    warnings += [f"The photograph is {reason}." for reason in judged.reasons]
+    warnings += [f"The photograph {_verb(reason)} {reason}." for reason in judged.reasons]
     if not (vessels > 0).any():
         raise SSplainError("No vessels were found in the photograph; there is nothing to read.")
     disc = find_disc(photo, view=view) if disc is None else disc
@@ -51,6 +51,11 @@ def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> See
         warnings=tuple(warnings),
         again=_segment if clear is vessels else _segment_without_ring,
     )
+
+
+def _verb(reason: str) -> str:
+    """Return what makes a sentence of a reason: a photograph is dark, but has few vessels."""
+    return "has" if reason.startswith("few") else "is"
 
 
 def _segment(photo: Picture) -> Picture:
