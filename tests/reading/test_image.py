@@ -42,6 +42,12 @@ def test_a_rim_round_the_vessels_is_told(form: str) -> None:
     assert not seen(tree()).warnings
 
 
+def test_one_straight_vessel_is_no_rim() -> None:
+    line = np.zeros((64, 64), np.float32)
+    line[30, 4:60] = 1
+    assert not seen(line).warnings
+
+
 def test_a_broad_border_is_told() -> None:
     assert "cut the border off" in seen(np.pad(tree(), 200)).warnings[0]
     assert not seen(np.pad(tree(), 30)).warnings

@@ -140,8 +140,9 @@ def _faint(most: float) -> str:
 def _layout(vessels: NDArray[np.bool_]) -> list[str]:
     """Say what a segmentation has that the network never saw: a rim, or a broad border."""
     found = []
-    hull: NDArray[np.bool_] = convex_hull_image(vessels)  # type: ignore[no-untyped-call]
-    if ndimage.binary_fill_holes(vessels).sum() > _CLOSED * hull.sum():
+    within = ndimage.binary_fill_holes(vessels)
+    # a rim encloses more than it covers, and hardly less than the hull of all
+    if within.sum() > 2 * vessels.sum() and within.sum() > _CLOSED * _hull(vessels).sum():
         found.append(
             "A line runs round all vessels, such as the rim of the field; it was graded as a "
             "vessel, so do not rely on the grade: take it out and read the image again."
@@ -153,6 +154,11 @@ def _layout(vessels: NDArray[np.bool_]) -> list[str]:
             "eyes that fill it; cut the border off and read the image again."
         )
     return found
+
+
+def _hull(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    hull: NDArray[np.bool_] = convex_hull_image(mask)  # type: ignore[no-untyped-call]
+    return hull
 
 
 def _ground(threshold: float) -> str:
