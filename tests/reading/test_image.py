@@ -6,7 +6,9 @@ import torch
 from numpy.typing import NDArray
 
 from ssplain.data import bundled
+from ssplain.errors import SSplainError
 from ssplain.reading.image import Seen, look, open_image
+from tests.fundus.eyes import painted_eye
 from tests.reading.eyes import cross
 
 
@@ -32,6 +34,20 @@ def test_vessels_of_ordinary_brightness_stay_as_they_are() -> None:
         found = seen(np.float32(light) * cross())
         assert np.array_equal(found.vessels, np.float32(light) * cross())
         assert not found.warnings
+
+
+def test_a_grey_photograph_is_not_taken_for_vessels() -> None:
+    photo = painted_eye().photo
+    for grey in (photo[..., 1], photo.mean(axis=2)):
+        with pytest.raises(SSplainError, match="This is a grey picture"):
+            seen((grey / grey.max()) ** 1.5)  # the disc is bright, the rest is light and shade
+
+
+@pytest.mark.parametrize("ground", [0.05, 0.12, 0.3])
+def test_a_map_on_a_noisy_ground_is_read(ground: float) -> None:
+    noise = 0.03 * np.random.default_rng(0).standard_normal((224, 224))
+    found = seen((ground + noise + (0.9 - ground) * tree()).clip(0, 1).astype(np.float32))
+    assert found.warnings[0].startswith("The ground is not black")
 
 
 @pytest.mark.parametrize("form", ["circle", "frame"])

@@ -19,6 +19,8 @@ from ssplain.vessels.pose import as_plane
 
 LEAST = 32  # px of a side
 _DIM = 0.5  # brightest value below which vessels are brought to full brightness
+_SHADE = 0.2  # of the brightest: in a grey fundus photograph most pixels are lighter
+_UNEVEN = 0.08  # deviation of the ground; grey photographs have 0.12 and more, noisy maps 0.04
 _CLOSED = 0.9  # share of their hull that vessels enclose; those of 190 eyes enclose 0.54 at most
 _FILLED = 0.5  # share of the longer side; vessels of 190 eyes take 0.56 and more
 Picture = NDArray[np.float32]  # (H, W, 3) or (H, W), in [0, 1]
@@ -102,6 +104,11 @@ def _look_at_vessels(image: Picture, disc: tuple[float, float, float] | None) ->
     """See segmented vessels (H, W) in [0, 1]."""
     plane = as_plane(image)
     threshold = find_threshold(plane)
+    if _is_grey_picture(plane, threshold):
+        raise SSplainError(
+            "This is a grey picture, such as a photograph without its colours, and not vessels on "
+            "black; give the colour photograph, or segmented vessels, bright on black."
+        )
     most = float(image.max())
     dim = 0 < most < _DIM
     bright = (image / np.float32(most)).clip(0, 1) if dim else image
@@ -128,6 +135,12 @@ def _look_at_vessels(image: Picture, disc: tuple[float, float, float] | None) ->
         ),
         again=lambda changed: changed,
     )
+
+
+def _is_grey_picture(plane: NDArray[np.float64], threshold: float) -> bool:
+    """Whether what would be ground is light and shade; that of segmentations is black, or flat."""
+    light = float((plane > _SHADE).mean()) > MOST
+    return light and threshold > 0 and float(plane[plane <= threshold].std()) > _UNEVEN
 
 
 def _faint(most: float) -> str:
