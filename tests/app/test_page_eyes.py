@@ -93,6 +93,14 @@ def test_a_segmented_eye_from_choice_to_download(patient: Visit) -> None:
     expect(page.get_by_role("row", name="Mean tortuosity, 1/px")).to_be_visible()
     page.locator("summary", has_text="Branches").click()
     table = page.get_by_role("region", name="Table of branches")
+    # a length of 142 px that is cut off reads as 14
+    for width in (400, 800, 1400):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert table.evaluate("it => it.scrollWidth <= it.clientWidth"), width
+    page.locator("summary", has_text="Convergence").click()
+    labels = page.locator(".chart text").evaluate_all("all => all.map(it => it.getBBox().x)")
+    assert labels
+    assert min(labels) >= 0, "the number at an axis begins within the chart"
     # Grisan's index in 1/px is far below 1; length over chord is never below 1
     for name, low, high in (("Tortuosity 1/px", 0, 0.5), ("Arc/chord", 1, 50)):
         at = table.locator("thead th").all_inner_texts().index(name)

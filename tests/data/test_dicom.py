@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ssplain.data.dicom import read_dicom
+from ssplain.data.dicom import dicom_eye, read_dicom
+from ssplain.data.readers import eye_of
 from ssplain.errors import SSplainError
 
 VALUES = np.arange(48, dtype=np.uint16).reshape(6, 8) * 80
@@ -61,3 +62,25 @@ def test_without_the_extra_the_user_is_told_what_to_install(
     monkeypatch.setitem(sys.modules, "pydicom", None)
     with pytest.raises(SSplainError, match=r"pip install ssplain\[dicom\]"):
         read_dicom(tmp_path / "a.dcm")
+
+
+@pytest.mark.parametrize("tag", ["ImageLaterality", "Laterality"])
+@pytest.mark.parametrize(
+    ("letter", "eye"), [("L", "left"), ("R", "right"), ("B", None), ("", None)]
+)
+def test_the_file_may_say_which_eye_it_shows(
+    tmp_path: Path, tag: str, letter: str, eye: str | None
+) -> None:
+    pydicom = pytest.importorskip("pydicom")
+    path = _write(tmp_path / "eye.dcm")
+    file = pydicom.dcmread(path)
+    setattr(file, tag, letter)
+    file.save_as(path)
+    assert dicom_eye(path) == eye_of(path) == eye
+    assert eye_of(path.rename(tmp_path / "IM0001")) == eye
+
+
+def test_other_files_do_not_say_which_eye_they_show(tmp_path: Path) -> None:
+    assert eye_of(tmp_path) is None
+    (tmp_path / "broken.dcm").write_bytes(b"no DICOM")
+    assert eye_of(tmp_path / "broken.dcm") is None

@@ -73,3 +73,54 @@ def test_gain_and_tint_cancel_out() -> None:
     even, same = flat(ready.photo, ready.inside, 15), flat(other, ready.inside, 15)
     assert np.abs(even - same)[ready.inside].mean() < 0.15 * np.abs(even)[ready.inside].mean()
     assert (even[~ready.inside] == 0).all()
+
+
+BORDERS = {"white": (1, 1, 1), "blue": (0.1, 0.2, 0.8), "grey": (0.5, 0.5, 0.5)}
+
+
+def bordered(photo: NDArray[np.float32], colour: tuple[float, ...], px: int) -> NDArray[np.float32]:
+    height, width = photo.shape[:2]
+    page = np.broadcast_to(np.array(colour, np.float32), (height + 2 * px, width + 2 * px, 3))
+    page = page.copy()
+    page[px : px + height, px : px + width] = photo
+    return page
+
+
+@pytest.mark.parametrize("px", [40, 300])
+@pytest.mark.parametrize("colour", [*BORDERS.values(), (0, 0, 0)], ids=[*BORDERS, "black"])
+def test_a_border_is_no_part_of_the_eye(colour: tuple[float, ...], px: int) -> None:
+    alone, found = field(blank_eye()), field(bordered(blank_eye(), colour, px))
+    assert found.bounded
+    assert abs(found.radius - alone.radius) < 4
+    assert np.hypot(found.row - px - alone.row, found.column - px - alone.column) < 4
+    there = found.mask[px:-px, px:-px]
+    assert (there == alone.mask).mean() > 0.97
+    assert there.sum() > 0.99 * found.mask.sum()
+
+
+def test_a_border_may_have_a_border() -> None:
+    page = bordered(bordered(blank_eye(), (1, 1, 1), 50), (0.2, 0.3, 0.5), 60)
+    assert abs(field(page).radius - field(blank_eye()).radius) < 4
+
+
+def test_an_eye_that_fills_its_frame_has_the_side_of_that_frame_within_a_border() -> None:
+    found = field(bordered(blank_eye()[100:380, 180:460], (1, 1, 1), 100))
+    assert not found.bounded
+    assert abs(found.side - 280) < 8
+
+
+def test_half_a_field_is_a_field() -> None:
+    alone, found = field(blank_eye()), field(blank_eye()[:, :320])
+    assert found.bounded
+    assert abs(found.radius - alone.radius) < 8
+    assert abs(found.column - alone.column) < 8
+
+
+@pytest.mark.parametrize("gap", [0, 30])
+def test_eyes_side_by_side_are_counted(gap: int) -> None:
+    one = on(0, 400, 400, 199)
+    between = np.zeros((400, gap, 3), np.float32)
+    assert field(one).eyes == 1
+    assert field(np.concatenate([one, between, one[:, ::-1]], axis=1)).eyes == 2
+    row = np.concatenate([one, one], axis=1)
+    assert field(np.concatenate([row, row])).eyes == 4

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import skimage.data
 from PIL import Image, ImageDraw
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import gaussian_filter, uniform_filter1d
 
 from ssplain.data import bundled
 from ssplain.fundus import quality
+from ssplain.fundus.photo import resized
 from tests.fundus.eyes import blank_eye, painted_eye
 
 
@@ -70,6 +71,31 @@ def test_faults_are_named() -> None:
     assert "few vessels" in [r.split(":")[0] for r in quality(blank_eye(disc=False)).reasons]
     glaring = np.clip(1.9 * photo, 0, 1)
     assert "glaring" in [r.split(":")[0] for r in quality(glaring).reasons]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_camera_that_moved_is_named(axis: int) -> None:
+    moved = uniform_filter1d(painted_eye().photo, 15, axis=axis)
+    assert "smeared" in [r.split(":")[0] for r in quality(moved).reasons]
+
+
+def test_several_eyes_are_not_read_as_one() -> None:
+    photo = painted_eye().photo
+    verdict = quality(np.concatenate([photo, photo[:, ::-1]], axis=1))
+    assert not verdict.fundus
+    assert verdict.reasons[0].startswith("several eyes: ")
+
+
+def test_a_small_photograph_is_called_small() -> None:
+    photo = painted_eye().photo
+    assert "small" in [r.split(":")[0] for r in quality(resized(photo, (90, 120))).reasons]
+    assert "small" not in [r.split(":")[0] for r in quality(resized(photo, (240, 320))).reasons]
+
+
+def test_a_border_is_not_held_against_a_photograph() -> None:
+    page = np.ones((600, 760, 3), np.float32)
+    page[60:540, 60:700] = painted_eye().photo
+    assert quality(page).good
 
 
 def test_vessels_that_are_there_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,3 +48,15 @@ def test_a_narrow_field_is_looked_at_as_the_middle_of_a_wide_one(
     assert radii[1:] == pytest.approx([1.5 * radii[0]] * 2)
     assert any("takes 12 % of its width" in warning for warning in narrow.warnings)
     assert not any("narrow" in warning for warning in known.warnings)
+
+
+def test_what_speaks_against_a_photograph_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = np.zeros((480, 640), np.float32)
+    line[240:243, 300:400] = 1
+    monkeypatch.setattr(photograph, "segment", lambda *_, **__: line.copy())
+    image = torch.from_numpy(0.15 * blank_eye().transpose(2, 0, 1))
+    told = photograph.look_at(image, DISC).warnings
+    assert [warning.split(":")[0] for warning in told] == [
+        "The photograph is dark",
+        "The photograph has few vessels",
+    ]

@@ -24,8 +24,7 @@ def read(
         str | None,
         typer.Option(
             help="left or right, if all are the same; in a CSV file, the column `target` says it "
-            "for each. "
-            "Needed to tell nasal from temporal."
+            "for each, and DICOM files say it themselves. Needed to tell nasal from temporal."
         ),
     ] = None,
     model: Annotated[

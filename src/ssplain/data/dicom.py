@@ -30,11 +30,17 @@ def read_dicom(path: str | Path, page: int | None = None) -> torch.Tensor:
     file = read_header(path, pixels=True)
     frames = _frames(file)
     size = int(file.get("Rows", 0)) * int(file.get("Columns", 0))
-    if size > MAX_PIXELS or (frames != 1 and page is None) or not 0 <= (page or 0) < frames:
+    if size > MAX_PIXELS:
         raise SSplainError(
-            f"{path} holds {frames} images of {size} pixels; export one image of at most "
-            f"{MAX_PIXELS} pixels."
+            f"{path} has more than {MAX_PIXELS // 10**6} million pixels; make it smaller, or cut "
+            "out the part you need."
         )
+    if frames != 1 and page is None:
+        raise SSplainError(
+            f"{path} holds {frames} images; export the one you mean as its own file."
+        )
+    if not 0 <= (page or 0) < frames:
+        raise SSplainError(f"{path} holds {frames} images, so there is no image {(page or 0) + 1}.")
     try:
         values = _values(file, page or 0)
     except Exception as error:
@@ -87,6 +93,24 @@ def dicom_frames(path: str | Path) -> int:
         return max(1, _frames(read_header(path)))
     except SSplainError:
         return 1  # what is wrong with it is told when it is read
+
+
+def dicom_eye(path: str | Path) -> str | None:
+    """Return which eye a DICOM file shows, "left" or "right"; None if it does not say one.
+
+    Args:
+        path: The file.
+
+    Example:
+        >>> dicom_eye("nowhere.dcm") is None
+        True
+    """
+    try:
+        header = read_header(path)
+    except SSplainError:
+        return None  # what is wrong with it is told when it is read
+    told = str(header.get("ImageLaterality") or header.get("Laterality") or "")
+    return {"L": "left", "R": "right"}.get(told)  # "B", both eyes, is no side
 
 
 def _frames(file: Any) -> int:  # noqa: ANN401 - pydicom has no types

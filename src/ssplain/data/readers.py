@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from ssplain.data.dicom import dicom_frames, read_dicom
+from ssplain.data.dicom import dicom_eye, dicom_frames, read_dicom
 from ssplain.data.images import MAX_PIXELS, read_image
 from ssplain.errors import SSplainError
 from ssplain.files import require_file
@@ -74,6 +74,20 @@ def pages_of(path: str | Path) -> int:
         except Exception:  # noqa: BLE001 - what is wrong with it is told when it is read
             return 1
     return 1
+
+
+def eye_of(path: str | Path) -> str | None:
+    """Return which eye a file says that it shows, "left" or "right"; only DICOM files say it.
+
+    Args:
+        path: The file.
+
+    Example:
+        >>> eye_of("eye.png") is None
+        True
+    """
+    path = Path(path)
+    return dicom_eye(path) if path.suffix.lower() in (*_DICOM, "") and path.is_file() else None
 
 
 def size_of(path: str | Path, page: int | None = None) -> tuple[int, ...]:

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import torch
 
 from ssplain.data import read_any
+from ssplain.data.readers import eye_of
 from ssplain.jobs.task import Item, Result
 from ssplain.models import card
 from ssplain.pages.reading import reading_files
 from ssplain.reading.eye import EXPLAINER, Reader
 from ssplain.reading.opinion import GRADES, read_formulas
-from ssplain.reading.quadrants import check_eye
+from ssplain.reading.quadrants import Side, check_eye, settle_eye
 from ssplain.reading.table import as_row
 
 
@@ -24,7 +25,8 @@ class ReadingEyes:
 
     Attributes:
         model: the network that grades, by name or folder.
-        eye: "left" or "right" if all are; the target of an input list names it for each.
+        eye: "left" or "right" if all are; the target of an input list names it for each, and a
+            DICOM file may say it itself.
     """
 
     name: ClassVar[str] = "read"
@@ -63,15 +65,18 @@ class ReadingWorker:
         return read_any(item.path, item.page)
 
     def check(self, item: Item, value: torch.Tensor) -> None:  # noqa: ARG002 - nothing to see
-        """Complain about an eye that is neither left nor right."""
-        check_eye(item.target or self.task.eye)
+        """Complain about an eye that is neither left nor right, or not the one of the file."""
+        self._eye(item)
 
     def work(self, items: Sequence[Item], inputs: Sequence[torch.Tensor]) -> list[Result]:
         """Read eyes."""
         return [self._one(item, image) for item, image in zip(items, inputs, strict=True)]
 
+    def _eye(self, item: Item) -> Side | None:
+        return settle_eye(item.target or self.task.eye, eye_of(item.path))
+
     def _one(self, item: Item, image: torch.Tensor) -> Result:
-        found = self.reader.read(image, eye=item.target or self.task.eye)
+        found = self.reader.read(image, eye=self._eye(item))
         return Result(
             numbers={
                 "prediction": GRADES.index(found.grade),

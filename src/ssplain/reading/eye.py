@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ssplain.data.readers import eye_of
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation, SSplain, preset
 from ssplain.fundus.frame import Frame
@@ -33,15 +35,13 @@ from ssplain.reading.quadrants import (
     measure,
     quadrant_map,
     quadrant_name,
+    settle_eye,
     shares,
 )
 from ssplain.reading.quick import quick
 from ssplain.reading.scale import DISC
 from ssplain.reading.stability import Stability, changes
 from ssplain.vessels import trace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EXPLAINER = "ssplain-ranking"
 # 40 passes for 60, in steps twice as long: finds as much of planted disease (see docs/read.md)
@@ -92,7 +92,7 @@ class Reading:
 
 
 def read(
-    source: "str | Path | NDArray[Any] | torch.Tensor",
+    source: str | Path | NDArray[Any] | torch.Tensor,
     *,
     eye: str | None = None,
     disc: tuple[float, float, float] | None = None,
@@ -105,7 +105,7 @@ def read(
         source: a file, or an array or tensor of shape (H, W), (H, W, 3) or (3, H, W), bytes or in
             [0, 1]: a colour photograph of the fundus, or vessels segmented already, bright on
             black, which are taken as they are.
-        eye: "left" or "right", which tells nasal from temporal.
+        eye: "left" or "right", which tells nasal from temporal; a DICOM file may tell it itself.
         disc: row, column and radius of the optic disc in px, if it is known.
         model: the network that grades, by name or folder; its classes are Normal, Pre-plus, Plus.
         progress: told how far it is.
@@ -118,7 +118,8 @@ def read(
         >>> found = read(bundled("rop")[0][0])  # doctest: +SKIP
         >>> found.grade, found.severity, found.quadrants[0].name  # doctest: +SKIP
     """
-    return Reader.of(model).read(open_image(source), eye=eye, disc=disc, progress=progress)
+    side = settle_eye(eye, eye_of(source) if isinstance(source, str | Path) else None)
+    return Reader.of(model).read(open_image(source), eye=side, disc=disc, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> See
     judged = quality(photo, vessels, view)
     if not judged.fundus:
         raise SSplainError(f"It cannot be read: {'; '.join(judged.reasons)}.")
-    warnings += [f"The photograph is {reason}." for reason in judged.reasons]
+    warnings += [f"The photograph {_verb(reason)} {reason}." for reason in judged.reasons]
     warnings += narrow_field(factor)
     if not (vessels > 0).any():
         raise SSplainError("No vessels were found in the photograph; there is nothing to read.")
@@ -58,6 +58,11 @@ def look_at(image: torch.Tensor, disc: tuple[float, float, float] | None) -> See
         warnings=tuple(warnings),
         again=partial(_again, factor=factor, ringed=clear is not vessels),
     )
+
+
+def _verb(reason: str) -> str:
+    """Return what makes a sentence of a reason: a photograph is dark, but has few vessels."""
+    return "has" if reason.startswith("few") else "is"
 
 
 def _segment(photo: Picture, view: Field, factor: float) -> Picture:

@@ -103,6 +103,21 @@ def check_eye(eye: str | None) -> Side | None:
     raise SSplainError(f"An eye is left or right, not {eye!r}; leave it out if it is not known.")
 
 
+def settle_eye(given: str | None, told: str | None) -> Side | None:
+    """Return which eye it is by what the user gives and what the file tells.
+
+    >>> settle_eye(None, "right"), settle_eye("left", None)
+    ('right', 'left')
+    """
+    side = check_eye(given)
+    if side is not None and told is not None and side != told:
+        raise SSplainError(
+            f"The file says that it is a {told} eye, and {side} was given; find out which is true, "
+            "and leave the other out or correct the file."
+        )
+    return side or check_eye(told)
+
+
 def measure(
     tree: VesselTree, quadrants: NDArray[np.intp], disc: tuple[float, float, float] | None
 ) -> list[Measures]:

@@ -24,7 +24,9 @@ export function chart(lines, about, { log = false, from, to, x = "" } = {}) {
   const longest = Math.max(2, ...scaled.map((line) => line.values.length));
   const across = (i) => EDGE.left + ((WIDTH - EDGE.left - EDGE.right) * i) / (longest - 1);
   const up = (value) => EDGE.top + (HEIGHT - EDGE.top - EDGE.bottom) * (1 - (value - low) / span);
-  const label = (value) => (log ? Number(10 ** value).toPrecision(1) : Number(value.toPrecision(2)).toString());
+  // the margin has room for five letters: 4e-5, not 0.00004
+  const short = (value) => (value > 0 && value < 1e-3 ? value.toExponential(0) : value.toString());
+  const label = (value) => (log ? short(Number((10 ** value).toPrecision(1))) : short(Number(value.toPrecision(2))));
   const drawn = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": about });
   for (const value of [low, high])
     drawn.append(
