@@ -72,6 +72,16 @@ def test_small_changes_move_it_little(reading: Reading) -> None:
     assert found.opinions["larger by 5 %"].severity != reading.severity
 
 
+def test_the_mirrored_eye_is_graded_as_if_it_had_been_given() -> None:
+    """Off the middle, too: the square that the network sees is mirrored with it."""
+    image = np.pad(cross(), ((0, 0), (0, 40)))
+    network = reader()
+    given = network.read(open_image(np.ascontiguousarray(image[:, ::-1])))
+    mirrored = network.read(open_image(image)).stability.opinions["mirrored"]
+    assert mirrored.severity == pytest.approx(given.severity, abs=1e-5)
+    assert mirrored.severity != pytest.approx(network.read(open_image(image)).severity, abs=0.1)
+
+
 def test_what_is_missing_is_said() -> None:
     found = reader().read(open_image(cross()))
     assert found.disc is None

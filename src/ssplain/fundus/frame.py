@@ -1,6 +1,6 @@
 """The picture that the network sees: a square around the field of view, at the network's size."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -54,6 +54,14 @@ class Frame:
         """
         height, width = view.mask.shape
         return Frame.around((height, width), (view.row, view.column), view.side, size)
+
+    def mirrored(self) -> "Frame":
+        """Return the same square on the image with left and right exchanged.
+
+        >>> Frame((30, 40), top=0, left=4, side=20, size=20).mirrored().left
+        16
+        """
+        return replace(self, left=self.shape[1] - self.left - self.side)
 
     @property
     def _overlap(self) -> tuple[tuple[slice, slice], tuple[slice, slice]]:

@@ -40,7 +40,7 @@ from ssplain.reading.quadrants import (
 )
 from ssplain.reading.quick import quick
 from ssplain.reading.scale import DISC
-from ssplain.reading.stability import Stability, changes
+from ssplain.reading.stability import MIRRORED, Stability, changes
 from ssplain.vessels import trace
 
 EXPLAINER = "ssplain-ranking"
@@ -234,7 +234,10 @@ class Reader:
 def _stability(network: torch.nn.Module, seen: Seen, frame: Frame, whole: Opinion) -> Stability:
     blur = frame.side / frame.size / 2  # half a pixel of what the network sees
     changed = changes(seen.picture, blur)
-    pictures = [frame.to_network(seen.again(picture)) for picture in changed.values()]
+    pictures = [
+        (frame.mirrored() if name == MIRRORED else frame).to_network(seen.again(picture))
+        for name, picture in changed.items()
+    ]
     return Stability.of(whole, dict(zip(changed, ask(network, pictures), strict=True)))
 
 

@@ -12,6 +12,9 @@ from torch.nn import functional
 from ssplain.reading.opinion import Opinion
 
 Image = NDArray[np.float32]  # (H, W) or (H, W, 3)
+MIRRORED = (
+    "mirrored"  # a left eye seen as a right one; of all these changes the one that tells most
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Stability:
 
 
 def changes(image: Image, scale: float = 1.0) -> dict[str, Image]:
-    """Make slightly changed pictures: brightness, blur, rotation, scale.
+    """Make slightly changed pictures: brightness, blur, rotation, scale, mirrored.
 
     Args:
         image: (H, W) vessels or (H, W, 3) photograph in [0, 1].
@@ -58,18 +61,18 @@ def changes(image: Image, scale: float = 1.0) -> dict[str, Image]:
     Example:
         >>> found = changes(np.ones((8, 8), np.float32))
         >>> sorted(found)
-        ['10 % brighter', '10 % darker', 'blurred', 'larger by 5 %', 'smaller by 5 %',
-         'turned by +5°', 'turned by -5°']
+        ['10 % brighter', '10 % darker', 'blurred', 'larger by 5 %', 'mirrored',
+         'smaller by 5 %', 'turned by 5°']
     """
     flat = (0.0,) * (image.ndim - 2)
     made: dict[str, Callable[[], NDArray[np.floating]]] = {
         "10 % darker": lambda: 0.9 * image,
         "10 % brighter": lambda: 1.1 * image,
         "blurred": lambda: _cut(ndimage.gaussian_filter(image, (scale, scale, *flat))),
-        "turned by +5°": lambda: _warped(image, 5.0, 1.0),
-        "turned by -5°": lambda: _warped(image, -5.0, 1.0),
+        "turned by 5°": lambda: _warped(image, 5.0, 1.0),
         "larger by 5 %": lambda: _warped(image, 0.0, 1.05),
         "smaller by 5 %": lambda: _warped(image, 0.0, 1 / 1.05),
+        MIRRORED: lambda: image[:, ::-1],
     }
     return {name: np.clip(make(), 0, 1).astype(np.float32) for name, make in made.items()}
 
