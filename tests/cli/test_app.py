@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -21,6 +22,34 @@ def test_help_lists_the_commands() -> None:
 def test_version() -> None:
     done = run("--version")
     assert done.stdout.strip() == f"ssplain {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "3000 before torch"),
+        ({"GOMP_SPINCOUNT": "7"}, "7 before torch"),
+        ({"OMP_WAIT_POLICY": "active"}, "None before torch"),
+    ],
+)
+def test_threads_are_told_to_wait_briefly_before_there_are_any(
+    given: dict[str, str], expected: str
+) -> None:
+    program = (
+        "import atexit, os, sys; sys.argv = ['ssplain', '--version']; from ssplain.cli import main;"
+        "atexit.register(lambda: print(os.environ.get('GOMP_SPINCOUNT'),"
+        " 'after' if 'torch' in sys.modules else 'before', 'torch')); main()"
+    )
+    settings = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}
+    rest = {name: value for name, value in os.environ.items() if name not in settings}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=rest | given,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == expected
 
 
 def test_unknown_benchmark() -> None:

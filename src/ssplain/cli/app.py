@@ -22,6 +22,7 @@ from ssplain.cli.serve import serve
 from ssplain.cli.train import train
 from ssplain.cli.vessels import vessels
 from ssplain.errors import SSplainError
+from ssplain.threads import wait_briefly
 
 app = typer.Typer(
     name="ssplain",
@@ -70,6 +71,7 @@ class _Stopped(BaseException):
 
 def main() -> None:
     """Run the command line; a user's mistake becomes one sentence and exit code 2."""
+    wait_briefly()
     _speak_in_sentences()
     try:
         app()
