@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -6,7 +7,9 @@ import pytest
 
 from ssplain.errors import SSplainError
 from ssplain.files import (
+    _AT_ONCE,
     OwnFiles,
+    hash_file,
     is_ours,
     require_free,
     require_writable,
@@ -208,3 +211,12 @@ class TestOwnFiles:
         (tmp_path / "maps.npz").mkdir()
         with pytest.raises(SSplainError, match=r"maps\.npz"):
             OwnFiles(tmp_path).write({"maps.npz": b"new"})
+
+
+@pytest.mark.parametrize("size", [0, 5, _AT_ONCE - 1, _AT_ONCE, _AT_ONCE + 5])
+def test_a_hash_is_of_the_whole_file_whether_it_is_read_at_once_or_in_blocks(
+    tmp_path: Path, size: int
+) -> None:
+    content = bytes(range(251)) * (size // 251 + 1)
+    (tmp_path / "eye.png").write_bytes(content[:size])
+    assert hash_file(tmp_path / "eye.png") == hashlib.sha256(content[:size]).hexdigest()

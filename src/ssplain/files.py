@@ -26,6 +26,7 @@ from ssplain.errors import SSplainError
 
 MANIFEST = "manifest.json"
 _SMALL = 512  # bytes; of so few, deflating saves less than it costs
+_AT_ONCE = 2**20  # bytes that are read at once
 
 
 @contextmanager
@@ -282,7 +283,10 @@ def hash_bytes(content: bytes | str) -> str:
 
 def hash_file(path: str | Path) -> str:
     """Return the SHA-256 of a file's content."""
-    with Path(path).open("rb") as file:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a hundred thousand times
+        # three times as fast for a digit; a device has no size, and may have no end
+        if 0 < os.fstat(file.fileno()).st_size < _AT_ONCE:
+            return hashlib.sha256(file.read()).hexdigest()
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

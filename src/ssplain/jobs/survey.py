@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -207,8 +208,12 @@ class Survey:
         # a file may be explained for several targets
         return Source(item.given, path, f"{item.sha256}{item.target or ''}")
 
+    @cached_property
+    def _in_parts(self) -> bool:
+        return bool(self.index.about("parts"))
+
     def _part(self, number: int) -> str:
-        if number <= SMALL and not self.index.about("parts"):
+        if number <= SMALL and not self._in_parts:
             return ""
         return f"part-{(number - 1) // PART:03d}"
 
