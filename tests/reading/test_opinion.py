@@ -45,6 +45,12 @@ def test_measures_are_in_disc_diameters() -> None:
     assert twice["calibre"] == pytest.approx(once["calibre"] / 2)
 
 
+def test_what_does_not_count_adds_nothing_and_takes_nothing() -> None:
+    assert read_formulas()["photograph"]["calibre"] == 0
+    parts = second_opinion(trace(waves(5, 3)), 18.0, "photograph").contributions
+    assert f"{parts['calibre']:.2f}" == "0.00"
+
+
 def test_with_nothing_to_measure_there_is_no_opinion() -> None:
     found = second_opinion(trace(np.zeros((40, 40))), 10.0)
     assert found.grade == "unknown"

@@ -110,6 +110,6 @@ def _show(index: "Index", folder: Path) -> None:
     identity = index.about("identity") or {}
     model = identity.get("model")
     named = f" with the model {model}" if model else ""
-    typer.echo(f"Made by ssplain {identity.get('code')}{named}.")
+    typer.echo(f"Made by {identity.get('code')}{named}.")
     if counts["waiting"]:
         typer.echo("To go on, give the command that started it again.")

@@ -125,7 +125,8 @@ def second_opinion(tree: VesselTree, unit: float, kind: Kind = "segmented") -> S
     measures, formula = features(tree, unit), read_formulas()[kind]
     if any(math.isnan(value) for value in measures.values()):
         return SecondOpinion(math.nan, "unknown", measures, {}, unit)
-    terms = {name: formula[name] * math.log(max(measures[name], _FLOOR)) for name in TERMS}
+    logs = {name: math.log(max(measures[name], _FLOOR)) for name in TERMS}
+    terms = {name: formula[name] * logs[name] + 0.0 for name in TERMS}  # no -0.00 on the page
     parts = {"constant": formula["constant"]} | terms
     severity = min(max(sum(parts.values()), SEVERITIES[0]), SEVERITIES[-1])
     return SecondOpinion(severity, grade_of(severity), measures, parts, unit)
