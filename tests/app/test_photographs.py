@@ -4,6 +4,7 @@ import base64
 import io
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ssplain.desk import Room
 from ssplain.desk.library import Library, Map
 from ssplain.desk.photographs import Photographs
 from ssplain.desk.subject import Subject, layer
+from ssplain.errors import SSplainError
 from ssplain.fundus.frame import Frame
 from ssplain.reading.eye import Reader
 from tests.app.conftest import HOME
@@ -95,6 +97,24 @@ def test_a_photograph_is_read_explained_and_asked_about(client: TestClient) -> N
     answer = client.post("/api/ask", json=body).json()
     np.testing.assert_allclose(answer["only"], answer["whole"], atol=0.05)
     assert answer["without"][0] == pytest.approx(1 / (1 + np.exp(-1.2) + np.exp(-2.4)), abs=0.02)
+
+
+def test_the_eye_that_a_file_names_reaches_the_reading(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str | None] = []
+
+    def reads(*_: object, eye: str | None, **__: object) -> None:
+        asked.append(eye)
+        raise SSplainError("No more is needed.")
+
+    monkeypatch.setattr(Reader, "read", reads)
+    picture = room.sources.picture("folder/0", None)
+    assert picture.eye is None
+    named = replace(picture, name="folder/unread", eye="left")
+    with pytest.raises(SSplainError, match="No more is needed"):
+        room.photographs.read(named, "googlenet-rop", None)
+    assert asked == ["left"]
 
 
 def test_a_photograph_is_read_once(

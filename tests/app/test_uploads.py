@@ -12,6 +12,7 @@ from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage
 
 from ssplain.app import create
 from ssplain.desk import Room, uploads
+from ssplain.desk.session import Session
 from tests.app import hostile
 from tests.app.conftest import HOME
 
@@ -93,6 +94,7 @@ def test_of_a_dicom_file_only_the_pixels_are_kept(
     scan.PatientName, scan.PatientID = "Doe^Jane", "4711-SECRET"
     scan.SOPClassUID = meta.MediaStorageSOPClassUID
     scan.SOPInstanceUID = meta.MediaStorageSOPInstanceUID
+    scan.ImageLaterality = "R"
     scan.Rows, scan.Columns, scan.SamplesPerPixel = 28, 28, 1
     scan.PhotometricInterpretation = "MONOCHROME2"
     scan.BitsAllocated = scan.BitsStored = 8
@@ -108,6 +110,9 @@ def test_of_a_dicom_file_only_the_pixels_are_kept(
     assert told["title"] == "DICOM image"
     pixels = client.get("/api/pixels", params=answer.json()).content
     np.testing.assert_array_equal(np.frombuffer(pixels, np.uint8).reshape(28, 28), values)
+    session = Session("0" * 32, tmp_path / "session", 0.0)
+    key = uploads.keep(session, path, "Doe-Jane.dcm")
+    assert room.sources.picture(f"upload/{key}", session).eye == "right"
     for kept in files(room.sessions.root):
         assert b"Doe" not in kept.read_bytes()
         assert b"4711" not in kept.read_bytes()

@@ -89,7 +89,7 @@ class Photographs:
             return known
         started = time.perf_counter()
         try:
-            reading = Reader.of(source).read(picture.image, progress=progress)
+            reading = Reader.of(source).read(picture.image, eye=picture.eye, progress=progress)
         except SSplainError as error:
             raise SSplainError(f"{picture.title} was refused. {error}") from error
         about = {

@@ -31,6 +31,7 @@ class Session:
         folder: where its images and results are.
         used: when it was last seen.
         titles: what its uploads are called, by their name in the folder.
+        eyes: which eye an upload says that it shows, left or right, by the same name.
         tasks: its runs, by their address.
     """
 
@@ -38,6 +39,7 @@ class Session:
     folder: Path
     used: float
     titles: dict[str, str] = field(default_factory=dict)
+    eyes: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
 
     def home(self, kind: str) -> Path:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ssplain import data
 from ssplain.data.dicom import read_dicom
+from ssplain.data.readers import eye_of
 from ssplain.desk import uploads
 from ssplain.desk.job import Job
 from ssplain.desk.session import Session
@@ -40,6 +41,7 @@ class Picture:
         label: its true class, if known.
         model: the model that it suggests, if any.
         subject: what a job has made of it with that model; None otherwise.
+        eye: which eye its file says that it shows, left or right; None if it does not.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Picture:
     label: int | None = None
     model: str | None = None
     subject: Subject | None = None
+    eye: str | None = None
 
 
 class Sources:
@@ -100,13 +103,14 @@ class Sources:
         source, _, key = name.partition("/")
         if source == "upload" and session is not None:
             image = uploads.read(session, key)
-            return Picture(name, session.titles.get(key, "image"), image)
+            return Picture(name, session.titles.get(key, "image"), image, eye=session.eyes.get(key))
         if source in self.counts() and key.isascii() and key.isdecimal() and len(key) < 9:
             index = int(key)
             if source == "job" and self.job is not None:
                 return self._of_job(self.job, index)
             if source == "folder" and index < len(self.files):
-                return Picture(name, self.title(source, index), self._read(index))
+                eye = eye_of(self.files[index])
+                return Picture(name, self.title(source, index), self._read(index), eye=eye)
             if source in SETS and index < len(_bundled(source)[0]):
                 images, labels = _bundled(source)
                 shown, model = self.title(source, index), SETS[source][2]

@@ -16,7 +16,7 @@ from PIL import Image
 from torch import Tensor
 
 from ssplain.data import read_image
-from ssplain.data.dicom import read_dicom
+from ssplain.data.dicom import dicom_eye, read_dicom
 from ssplain.desk.session import Session
 from ssplain.errors import SSplainError
 
@@ -70,6 +70,8 @@ def keep(session: Session, path: Path, name: str) -> str:
     with (place / key).open("wb") as file:
         np.save(file, (image * 65535).round().numpy().astype(np.uint16), allow_pickle=False)
     session.titles[key] = "DICOM image" if dicom else title
+    if dicom and (eye := dicom_eye(path)) is not None:
+        session.eyes[key] = eye
     return key
 
 
