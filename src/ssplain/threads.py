@@ -52,10 +52,10 @@ def wait_briefly(environment: MutableMapping[str, str] = os.environ) -> None:
     """Let OpenMP's threads sleep soon when they wait for each other; before PyTorch is loaded.
 
     By default they keep their cores busy while they wait, for milliseconds, also where another
-    program wants these cores and the one they wait for does not get any. Measured on two cores:
-    the explanation of an eye takes 4 seconds; beside other work that takes both cores it took 110,
-    and 17 so. On an idle machine there is no difference; sleeping at once would cost half as much
-    again. What the user has set stays.
+    program wants these cores and the one they wait for does not get any. Measured on two cores,
+    the explanation of an eye: 110 seconds beside other work on both, and 17 so (one run each, under
+    a load that was not held); on a machine that was nearly idle 3.7 and 4.7, against 4.5 and 4.3
+    so, and 6.3 and 10.2 where threads sleep at once. What the user has set stays.
 
     Args:
         environment: where GNU's OpenMP, which PyTorch brings, looks for its settings.
