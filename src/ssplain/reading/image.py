@@ -8,22 +8,17 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import ndimage
-from skimage.morphology import convex_hull_image
 
 from ssplain.data import read_any
 from ssplain.data.kind import is_photograph
 from ssplain.errors import SSplainError
+from ssplain.reading.plausible import is_grey_picture, odd_layout
 from ssplain.reading.scale import narrow_field, wider
 from ssplain.vessels.ground import MOST, find_threshold
 from ssplain.vessels.pose import as_plane
 
 LEAST = 32  # px of a side
 _DIM = 0.5  # brightest value below which vessels are brought to full brightness
-_SHADE = 0.2  # of the brightest: in a grey fundus photograph most pixels are lighter
-_UNEVEN = 0.08  # deviation of the ground; grey photographs have 0.12 and more, noisy maps 0.04
-_CLOSED = 0.9  # share of their hull that vessels enclose; those of 190 eyes enclose 0.54 at most
-_FILLED = 0.5  # share of the longer side; vessels of 190 eyes take 0.56 and more
 Picture = NDArray[np.float32]  # (H, W, 3) or (H, W), in [0, 1]
 
 
@@ -105,7 +100,7 @@ def _look_at_vessels(image: Picture, disc: tuple[float, float, float] | None) ->
     """See segmented vessels (H, W) in [0, 1]."""
     plane = as_plane(image)
     threshold = find_threshold(plane)
-    if _is_grey_picture(plane, threshold):
+    if is_grey_picture(plane, threshold):
         raise SSplainError(
             "This is a grey picture, such as a photograph without its colours, and not vessels on "
             "black; give the colour photograph, or segmented vessels, bright on black."
@@ -133,17 +128,11 @@ def _look_at_vessels(image: Picture, disc: tuple[float, float, float] | None) ->
         warnings=tuple(
             ([_faint(most)] if dim else [])
             + ([_ground(threshold)] if threshold else [])
-            + _layout(vessels > 0)
+            + odd_layout(vessels > 0)
             + narrow_field(factor)
         ),
         again=lambda changed: changed,
     )
-
-
-def _is_grey_picture(plane: NDArray[np.float64], threshold: float) -> bool:
-    """Whether what would be ground is light and shade; that of segmentations is black, or flat."""
-    light = float((plane > _SHADE).mean()) > MOST
-    return light and threshold > 0 and float(plane[plane <= threshold].std()) > _UNEVEN
 
 
 def _faint(most: float) -> str:
@@ -151,30 +140,6 @@ def _faint(most: float) -> str:
         f"The brightest vessel has {most:.2g} of full brightness, as in a mask of zeros and ones; "
         "it was read as if it had all of it."
     )
-
-
-def _layout(vessels: NDArray[np.bool_]) -> list[str]:
-    """Say what a segmentation has that the network never saw: a rim, or a broad border."""
-    found = []
-    within = ndimage.binary_fill_holes(vessels)
-    # a rim encloses more than it covers, and hardly less than the hull of all
-    if within.sum() > 2 * vessels.sum() and within.sum() > _CLOSED * _hull(vessels).sum():
-        found.append(
-            "A line runs round all vessels, such as the rim of the field; it was graded as a "
-            "vessel, so do not rely on the grade: take it out and read the image again."
-        )
-    extent = max(np.ptp(at) + 1 for at in np.nonzero(vessels)) / max(vessels.shape)
-    if extent < _FILLED:
-        found.append(
-            f"The vessels take {extent:.0%} of the picture's longer side, and the network knows "
-            "eyes that fill it; cut the border off and read the image again."
-        )
-    return found
-
-
-def _hull(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    hull: NDArray[np.bool_] = convex_hull_image(mask)  # type: ignore[no-untyped-call]
-    return hull
 
 
 def _ground(threshold: float) -> str:
