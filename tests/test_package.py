@@ -34,6 +34,16 @@ def test_ssplain_does_not_wait_for_captum() -> None:
     assert done.stdout.strip() == "set()"
 
 
+def test_jobs_do_not_wait_for_figures() -> None:
+    """They write pictures; matplotlib's figures take half a second to load."""
+    code = (
+        "import sys, ssplain.jobs.reading, ssplain.jobs.explaining\n"
+        "print({'matplotlib.figure'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_explaining_does_not_load_the_compiler() -> None:
     """PyTorch loads it for any mode that watches operators, unless told not to; two seconds."""
     code = (

@@ -32,6 +32,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def now() -> str:
     revision.cache_clear()
     module._read.cache_clear()
+    module._source.cache_clear()
     return revision("teapot.method")
 
 

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 import torch
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.explain.compare import Compared
 from ssplain.metrics import rank_pixels
+from ssplain.report.empty import empty_figure
 from ssplain.report.labels import label
 from ssplain.report.render import grey, heat, top_view
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _LEGEND = (
     "Above: scores from 0 (dark) to the highest of each map; "
@@ -24,7 +28,7 @@ def comparison(
     compared: Sequence[Compared],
     names: Sequence[str] | None = None,
     share: float = 0.05,
-) -> Figure:
+) -> "Figure":
     """Draw two rows per image: each explainer's scores, and its top pixels with the rest purple.
 
     Scores are shown from zero to the highest of each map, so that dark means "says nothing for the
@@ -50,7 +54,7 @@ def comparison(
         raise SSplainError("No explainer could be run, so there is nothing to compare.")
     rows, columns = 2 * len(images), 1 + len(shown)
     height = images.shape[-2] / images.shape[-1]
-    drawing = Figure(figsize=(1.3 * columns, 1.25 * height * rows + 0.7), layout="constrained")
+    drawing = empty_figure(1.3 * columns, 1.25 * height * rows + 0.7)
     grid = drawing.subplots(rows, columns, squeeze=False)
     everywhere = torch.ones_like(images[0, :1], dtype=torch.bool)
     for ax in grid.flat:

@@ -3,12 +3,16 @@
 import csv
 from collections.abc import Mapping
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from matplotlib import colormaps
-from matplotlib.figure import Figure
 
 from ssplain.errors import SSplainError
 from ssplain.metrics import MEASURES, Evaluation
+from ssplain.report.empty import empty_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Evaluations = Mapping[str, Evaluation]
 
@@ -54,7 +58,7 @@ def evaluation_csv(found: Evaluations) -> str:
     return text.getvalue()
 
 
-def evaluation_figure(found: Evaluations, axis: str = "support", *, log: bool = False) -> Figure:
+def evaluation_figure(found: Evaluations, axis: str = "support", *, log: bool = False) -> "Figure":
     """Draw the mean curve of each explainer, one panel per measure.
 
     Args:
@@ -74,7 +78,7 @@ def evaluation_figure(found: Evaluations, axis: str = "support", *, log: bool = 
     measures = list(evaluation.curves)
     columns = 2 if len(measures) <= 4 else 3
     rows = -(-len(measures) // columns)
-    drawing = Figure(figsize=(4.2 * columns, 3.1 * rows + 0.9), layout="constrained")
+    drawing = empty_figure(4.2 * columns, 3.1 * rows + 0.9)
     grid = drawing.subplots(rows, columns, squeeze=False).ravel()
     share = {"all": "all pixels", "support": "the support", "kappa": "the brightness"}[axis]
     for axes, measure in zip(grid, measures, strict=False):

@@ -1,13 +1,16 @@
 """A figure of explained images, a thin layer of matplotlib over the rendered arrays."""
 
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from ssplain.ask.heads import denormalise as _as_they_were
 from ssplain.explain import Explanation
+from ssplain.report.empty import empty_figure
 from ssplain.report.labels import label
 from ssplain.report.render import grey, heat, mask_view, top_view
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Statistics = float | Sequence[float]
 
@@ -18,7 +21,7 @@ def figure(
     share: float = 0.05,
     *,
     denormalise: tuple[Statistics, Statistics] | None = None,
-) -> Figure:
+) -> "Figure":
     """Draw image, scores, mask and the paper's view of each explained image, one row each.
 
     Args:
@@ -36,7 +39,7 @@ def figure(
     8
     """
     rows = len(result)
-    drawing = Figure(figsize=(8, 2.2 * rows + 0.3), layout="constrained")
+    drawing = empty_figure(8, 2.2 * rows + 0.3)
     grid = drawing.subplots(rows, 4, squeeze=False)
     top = result.top(share)
     shown = result.images if denormalise is None else _as_they_were(result.images, *denormalise)

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from matplotlib import colormaps
-from matplotlib.figure import Figure
 
-if TYPE_CHECKING:  # it brings scikit-learn, which no other picture needs
+from ssplain.report.empty import empty_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    # it brings scikit-learn, which no other picture needs
     from ssplain.train.rop import Performance
 
 
-def roc_figure(performance: "Performance", classes: Sequence[str]) -> Figure:
+def roc_figure(performance: "Performance", classes: Sequence[str]) -> "Figure":
     """Draw one curve per class, with the area under it in the legend.
 
     >>> import torch
@@ -20,7 +24,7 @@ def roc_figure(performance: "Performance", classes: Sequence[str]) -> Figure:
     >>> len(roc_figure(performance, ["a", "b", "c"]).axes[0].lines)
     4
     """
-    drawing = Figure(figsize=(4.2, 4), layout="constrained")
+    drawing = empty_figure(4.2, 4)
     axes = drawing.subplots()
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle=":")
     colours = colormaps["viridis"]

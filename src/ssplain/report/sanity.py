@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable
 from itertools import zip_longest
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from ssplain.errors import SSplainError
 from ssplain.metrics import Sanity
+from ssplain.report.empty import empty_figure
 from ssplain.report.render import grey, heat
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-def sanity_figure(found: Sanity, index: int = 0) -> Figure:
+
+def sanity_figure(found: Sanity, index: int = 0) -> "Figure":
     """Draw one image's map at each stage, as in the paper, above the likeness over all images.
 
     Args:
@@ -31,7 +34,7 @@ def sanity_figure(found: Sanity, index: int = 0) -> Figure:
     count = len(found.stages) + 1
     columns = min(range(5, 8), key=lambda wide: -count % wide)  # the fewest empty places
     rows = -(-count // columns)
-    drawing = Figure(figsize=(9, 9 / columns * rows + 3.6), layout="constrained")
+    drawing = empty_figure(9, 9 / columns * rows + 3.6)
     halves = drawing.subfigures(2, 1, squeeze=False, height_ratios=[9 / columns * rows, 3.6])
     upper, lower = halves[:, 0]
     _maps(upper.subplots(rows, columns, squeeze=False).ravel(), found, index)
@@ -39,7 +42,7 @@ def sanity_figure(found: Sanity, index: int = 0) -> Figure:
     return drawing
 
 
-def _maps(grid: Iterable[Axes], found: Sanity, index: int) -> None:
+def _maps(grid: Iterable["Axes"], found: Sanity, index: int) -> None:
     pictures = [grey(found.images[index])]
     pictures += [heat(maps[index], found.inside[index]) for maps in found.maps]
     titles = ["image", "trained", *(f"{name} random" for name in found.stages[1:])]
@@ -50,7 +53,7 @@ def _maps(grid: Iterable[Axes], found: Sanity, index: int) -> None:
             axes.set_title(title, fontsize=8)
 
 
-def _course(axes: Axes, found: Sanity) -> None:
+def _course(axes: "Axes", found: Sanity) -> None:
     """Draw the mean over images and seeds at each stage."""
     lines = [(name, v, "-", f"C{i}") for i, (name, v) in enumerate(found.likeness.items())]
     lines += [

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from ssplain.explain import Explanation
 from ssplain.files import whole_folder, write_whole
 from ssplain.report.render import enlarge, mask_view, overlay, png_bytes, top_view
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def save(result: Explanation, folder: str | Path, about: Mapping[str, Any] | None = None) -> None:
@@ -47,7 +48,7 @@ def pictures(result: Explanation) -> dict[str, bytes]:
     return {name: png_bytes(enlarge(picture)) for name, picture in drawn.items()}
 
 
-def write_figure(drawing: Figure, path: Path, *, dpi: float | None = None) -> None:
+def write_figure(drawing: "Figure", path: Path, *, dpi: float | None = None) -> None:
     """Write a figure, whole; the suffix says in which format. The same figure gives the same SVG.
 
     Args:

@@ -56,6 +56,7 @@ def _closure(module: str) -> dict[str, Path]:
     return found
 
 
+@cache
 def _source(name: str) -> Path | None:
     try:
         spec = find_spec(name)
