@@ -10,7 +10,7 @@ from ssplain.desk.queue import Queue, Task
 from ssplain.jobs import worker
 from ssplain.jobs.explaining import Explaining, ExplainingWorker
 from ssplain.jobs.job import run
-from ssplain.threads import one_core
+from ssplain.threads import beside, one_core
 from tests.jobs.digits import write_digits
 
 CORES = 3  # a number that no machine has by chance
@@ -65,3 +65,43 @@ def test_the_rooms_worker_keeps_all_cores_when_requests_have_one() -> None:
         line.join(line.submit(work, "me"))
     line.close()
     assert (cores, found) == (CORES, [1, CORES])
+
+
+def where() -> tuple[int, int]:
+    return torch.get_num_threads(), threading.get_ident()
+
+
+def test_two_pieces_of_work_share_the_cores() -> None:
+    started = threading.Event()
+
+    def work() -> tuple[int, int]:
+        assert started.wait(30), "the block did not run meanwhile"
+        return where()
+
+    with beside(work) as other:
+        started.set()
+        here = where()
+    (their_cores, them), (our_cores, us) = other.result(), here
+    assert them != us
+    assert their_cores + our_cores == CORES
+    assert torch.get_num_threads() == CORES
+
+
+def test_a_single_core_does_one_after_the_other() -> None:
+    torch.set_num_threads(1)
+    with beside(where) as other:
+        assert other.done()
+    assert other.result() == where()
+
+
+def test_cores_come_back_whatever_happens() -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    with beside(fail) as other:
+        pass
+    with pytest.raises(ZeroDivisionError):
+        other.result()
+    with pytest.raises(KeyError), beside(where):
+        raise KeyError
+    assert torch.get_num_threads() == CORES

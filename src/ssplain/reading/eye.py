@@ -41,6 +41,7 @@ from ssplain.reading.quadrants import (
 from ssplain.reading.quick import quick
 from ssplain.reading.scale import DISC
 from ssplain.reading.stability import MIRRORED, Stability, changes
+from ssplain.threads import beside
 from ssplain.vessels import trace
 
 EXPLAINER = "ssplain-ranking"
@@ -188,10 +189,13 @@ class Reader:
         tell(2, "grading")
         network = self.networks[kind]
         (whole,) = ask(network, [picture])
-        stability = _stability(network, seen, frame, whole)
-        tell(3, "explaining")
-        explaining = portion(progress, 3, 1, _STEPS, "explaining")
-        explanation = self.explainers[kind].explain(picture[None], progress=explaining)
+        with beside(partial(_changed, seen, frame)) as changed:
+            tell(3, "explaining")
+            explaining = portion(progress, 3, 1, _STEPS, "explaining")
+            explanation = self.explainers[kind].explain(picture[None], progress=explaining)
+        pictures = changed.result()
+        opinions = ask(network, list(pictures.values()))
+        stability = Stability.of(whole, dict(zip(pictures, opinions, strict=True)))
         relevance = frame.to_image(explanation.mask[0, 0]) * (seen.vessels > 0)
         tell(4, "quadrants")
         centre = seen.centre if seen.disc is None else seen.disc[:2]
@@ -231,14 +235,13 @@ class Reader:
         return Frame.around(shape, seen.centre, seen.side, self.size)
 
 
-def _stability(network: torch.nn.Module, seen: Seen, frame: Frame, whole: Opinion) -> Stability:
+def _changed(seen: Seen, frame: Frame) -> dict[str, torch.Tensor]:
+    """Return what the network sees of slightly changed pictures, by the name of the change."""
     blur = frame.side / frame.size / 2  # half a pixel of what the network sees
-    changed = changes(seen.picture, blur)
-    pictures = [
-        (frame.mirrored() if name == MIRRORED else frame).to_network(seen.again(picture))
-        for name, picture in changed.items()
-    ]
-    return Stability.of(whole, dict(zip(changed, ask(network, pictures), strict=True)))
+    return {
+        name: (frame.mirrored() if name == MIRRORED else frame).to_network(seen.again(picture))
+        for name, picture in changes(seen.picture, blur).items()
+    }
 
 
 def _what_if(
