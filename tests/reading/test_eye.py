@@ -10,7 +10,7 @@ from ssplain import SSplain, preset
 from ssplain.errors import SSplainError
 from ssplain.models.calibrated import Calibrated
 from ssplain.pages.reading import reading_files
-from ssplain.reading.eye import Reader, Reading, _stability
+from ssplain.reading.eye import Reader, Reading, _changed
 from ssplain.reading.image import look, open_image
 from ssplain.reading.opinion import GRADES, ask
 from ssplain.reading.quadrants import quadrant_map
@@ -78,8 +78,8 @@ def test_the_mirrored_eye_is_graded_in_the_mirrored_square() -> None:
     seen = dataclasses.replace(look(open_image(cross())), centre=(20.0, 24.0), side=50.0)
     frame = network.frame(seen)
     picture = frame.to_network(seen.vessels)
-    whole, mirrored = ask(network.networks["segmented"], [picture, picture.flip(-1)])
-    found = _stability(network.networks["segmented"], seen, frame, whole).opinions["mirrored"]
+    pictures = [picture, picture.flip(-1), _changed(seen, frame)["mirrored"]]
+    whole, mirrored, found = ask(network.networks["segmented"], pictures)
     assert found.severity == pytest.approx(mirrored.severity, abs=1e-4)
     assert found.severity != pytest.approx(whole.severity, abs=0.1)
 
