@@ -46,12 +46,6 @@ def test_threads_share_a_model() -> None:
     assert state(model) == before
 
 
-@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
-def test_half_precision_is_refused_in_plain_words(kind: torch.dtype) -> None:
-    with pytest.raises(SSplainError, match=r"model\.float\(\)"):
-        SSplain(small().to(kind)).explain(pictures())
-
-
 def test_autocast_around_the_call_changes_nothing() -> None:
     images = pictures()
     plain = SSplain(small(), iterations=3).attribute(images)

@@ -50,6 +50,7 @@ class Classifier:
             A grey image is repeated to fit.
         image_convolution: whether a first convolution may take the faster way back to the image.
         context: what the model is given beside the images.
+        widened: whether the model is a copy, in 32 bits, of one with 16-bit weights.
 
     >>> model = Classifier(lambda x: {"logits": x.flatten(1), "loss": None})
     >>> settled, probabilities = model.settle(torch.tensor([[[[0.0, 2.0]]]]))
@@ -63,6 +64,7 @@ class Classifier:
     channels: int | None = None
     image_convolution: bool = True
     context: Context = field(default_factory=Context)
+    widened: bool = False
 
     def __post_init__(self) -> None:
         if self.output_kind not in ("auto", "logits", "probs"):
@@ -87,7 +89,7 @@ class Classifier:
     def values(self, images: Tensor) -> Tensor:
         """Call the model; return its class values `(N, classes)`, as exact as the images are."""
         try:
-            with ModelPass(image_convolution=self.image_convolution):
+            with ModelPass(image_convolution=self.image_convolution, widened=self.widened):
                 returned = self.context.call(
                     lambda x, *more: self.model(self._fit(x), *more), images
                 )
@@ -96,9 +98,13 @@ class Classifier:
         except Exception as error:  # whatever somebody's model may raise
             if no_memory(error):  # smaller batches will be tried
                 raise
-            reason = (str(error).splitlines() or [""])[0] or type(error).__name__
+            lines = str(error).splitlines() or [""]
+            # a script's error begins with where it was
+            reason = lines[-1 if "TorchScript" in lines[0] else 0] or type(error).__name__
             if "numpy()" in reason:  # its function leaves PyTorch where a gradient is asked for
                 reason = f"it works on arrays, without a gradient; {_WRAP}."
+            elif "Half" in reason or "BFloat16" in reason:  # a function around 16-bit weights
+                reason += "; give the module itself, or cast the images in your function."
             raise SSplainError(
                 f"The model does not accept images of shape {tuple(images.shape[1:])} "
                 f"(channels, height, width): {reason}"
@@ -244,7 +250,8 @@ def home_of(model: object, images: Tensor) -> dict[str, Any]:
     """
     weight = next(model.parameters(), None) if isinstance(model, nn.Module) else None
     at = images if weight is None or not weight.is_floating_point() else weight
-    return {"device": at.device, "dtype": at.dtype}
+    # what is asked in 16 bits casts its images itself: masks and gradients need 32
+    return {"device": at.device, "dtype": at.dtype if at.dtype in _EXACT else torch.float32}
 
 
 def pick_values(returned: object, output: OutputSelector, images: int) -> Tensor:

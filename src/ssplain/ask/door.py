@@ -1,7 +1,8 @@
 """The one door to a model: everything that asks a classifier about images comes through here.
 
-It checks the images, brings them to the model's device and number type, freezes the model, settles
-what its output means and chooses how many images go at a time. Explainers and measures take the
+It checks the images, brings them to the model's device and number type, freezes the model (of one
+with 16-bit weights a copy in 32 bits, see `ssplain.ask.widen`), settles what its output means and
+chooses how many images go at a time. Explainers and measures take the
 same options (`ModelOptions`) and hand them to a `Door`.
 """
 
@@ -23,7 +24,8 @@ from ssplain.ask.adapter import (
 )
 from ssplain.ask.batching import as_batch, fitting_batch, run_in_batches
 from ssplain.ask.context import Context, Fill, Images
-from ssplain.ask.holding import frozen, plain_arithmetic, require_plain_numbers
+from ssplain.ask.holding import frozen, plain_arithmetic, require_gradients
+from ssplain.ask.widen import NARROW, is_narrow, widened
 from ssplain.errors import SSplainError
 
 T = TypeVar("T")
@@ -58,8 +60,8 @@ class OpenModel:
 
     Attributes:
         classifier: the model, frozen, its kind of output known.
-        images: `(N, C, H, W)` on the model's device, in its number type, less what hidden pixels
-            show: zero is hidden.
+        images: `(N, C, H, W)` on the model's device, in its number type (32 bits at least), less
+            what hidden pixels show: zero is hidden.
         probabilities: `(N, classes)` for these images.
         batch_size: images in one call of the model.
     """
@@ -152,16 +154,18 @@ class Door:
         given = as_batch(images)
         if given.is_inference():
             given = given.clone()
-        if given.dtype in {torch.float16, torch.bfloat16}:
+        if given.dtype in NARROW:
             given = given.float()  # solved in 32 bits, whatever the images came in
-        model = self.classifier.model
-        require_plain_numbers(model)
+        require_gradients(self.classifier.model)
+        narrow = is_narrow(self.classifier.model)
+        # made anew each time: the caller may train on in between
+        model = widened(self.classifier.model)
         batch = given.to(**home_of(model, given))
         context = Context.of(batch, self.fill if fill is None else fill, arguments)
         if context.ground is not None:
             batch = batch - context.ground
         size = self.batch_size or fitting_batch(*batch.shape[-2:])
         with frozen(model):
-            asked = replace(self.classifier, context=context)
+            asked = replace(self.classifier, model=model, context=context, widened=narrow)
             classifier, probabilities = asked.settle(batch, size)
             yield OpenModel(classifier, batch, probabilities, size)

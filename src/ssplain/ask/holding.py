@@ -88,14 +88,14 @@ def frozen(model: object) -> Iterator[None]:
                 held.restore()
 
 
-def require_plain_numbers(model: object) -> None:
-    """Complain of weights with which no gradient can be had, or none that is worth having.
+def require_gradients(model: object) -> None:
+    """Complain of weights with which no gradient can be had.
 
-    >>> require_plain_numbers(nn.Linear(1, 1).half())
+    >>> with torch.inference_mode():
+    ...     layer = nn.Linear(1, 1)
+    >>> require_gradients(layer)
     Traceback (most recent call last):
-        ...
-    ssplain.errors.SSplainError: The model's weights are torch.float16, in which small gradients
-    vanish and maps with them; explain model.float(), the same weights in 32 bits.
+    ssplain.errors.SSplainError: The model was made inside torch.inference_mode, which forbids ...
     """
     if not isinstance(model, nn.Module):
         return
@@ -104,11 +104,6 @@ def require_plain_numbers(model: object) -> None:
             raise SSplainError(
                 "The model was made inside torch.inference_mode, which forbids gradients for good; "
                 "make or load it outside (torch.no_grad does no harm)."
-            )
-        if weight.dtype in {torch.float16, torch.bfloat16}:
-            raise SSplainError(
-                f"The model's weights are {weight.dtype}, in which small gradients vanish and maps "
-                "with them; explain model.float(), the same weights in 32 bits."
             )
 
 

@@ -15,6 +15,7 @@ from torch.nn.functional import batch_norm, conv2d, linear, pad
 from torch.overrides import TorchFunctionMode
 
 from ssplain.ask.convolution import convolve
+from ssplain.ask.widen import without_narrowing
 
 # Matrix products of fewer rows than this are summed in another order than those of more (measured:
 # up to 11 rows with 2 threads); 32 leaves a margin.
@@ -70,6 +71,7 @@ class ModelPass(TorchFunctionMode):
 
     Args:
         image_convolution: whether to take that way.
+        widened: whether the model is one of 16 bits in 32, whose own casts to 16 are passed over.
 
     >>> layer, rows = torch.nn.Linear(400, 120), torch.rand(64, 400)
     >>> with ModelPass():
@@ -77,9 +79,9 @@ class ModelPass(TorchFunctionMode):
     True
     """
 
-    def __init__(self, *, image_convolution: bool = True) -> None:
+    def __init__(self, *, image_convolution: bool = True, widened: bool = False) -> None:
         super().__init__()
-        self.image_convolution = image_convolution
+        self.image_convolution, self.widened = image_convolution, widened
 
     def __torch_function__(
         self,
@@ -88,6 +90,8 @@ class ModelPass(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the function returns
+        if self.widened:
+            func, args, kwargs = without_narrowing(func, args, {**(kwargs or {})})
         if func is linear:
             return _linear(*args, **(kwargs or {}))
         if func is batch_norm:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ssplain.ask.batching import as_batch
 from ssplain.ask.context import Images
+from ssplain.ask.widen import WIDENED, is_narrow
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import describe
 from ssplain.explain.checks import require as _require
@@ -325,6 +326,7 @@ class SSplain(Attributor):
             "queries": self.queries,
             "seed": self.seed,
             "model": fingerprint(self.classifier.model),
+            **({"arithmetic": WIDENED} if is_narrow(self.classifier.model) else {}),
         }
 
     def _ranking_settings(self) -> dict[str, object]:

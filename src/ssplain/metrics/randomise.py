@@ -16,6 +16,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from ssplain.ask.batching import fitting_batch, run_in_batches
 from ssplain.ask.door import Door, ModelOptions
 from ssplain.ask.holding import frozen
+from ssplain.ask.widen import widened
 from ssplain.errors import SSplainError
 from ssplain.train.statistics import gathering
 
@@ -28,7 +29,7 @@ class RandomisedNetwork:
 
     Attributes:
         name: the block that this stage adds.
-        model: a copy, in evaluation mode.
+        model: a copy, in evaluation mode, with weights of at least 32 bits.
         logit_variance: variance of the logits over the images, mean over the classes; near zero
             means that the network no longer looks at its input, and its maps mean nothing.
     """
@@ -47,6 +48,7 @@ def blocks(model: nn.Module, images: Tensor, **options: Unpack[ModelOptions]) ->
     >>> blocks(nn.Sequential(LeNet5()), torch.zeros(1, 1, 28, 28))
     ['0.conv1', '0.conv2', '0.full1', '0.full2', '0.full3']
     """
+    model = widened(model)
     prefix, home = "", model
     while len(children := _weighted(home)) == 1 and _weighted(children[0][1]):
         prefix, home = f"{prefix}{children[0][0]}.", children[0][1]
@@ -94,7 +96,7 @@ def randomised(
         seed: of the weights, drawn block by block in the order of the names.
         options: how the model is called, as in `SSplain`.
     """
-    other = copy.deepcopy(model).eval()
+    other = copy.deepcopy(widened(model)).eval()
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         torch.manual_seed(seed)
         for name in names:
@@ -146,6 +148,7 @@ def stages(
     """
     if mode not in ("cascading", "independent"):
         raise SSplainError(f"mode={mode!r} is not known; use 'cascading' or 'independent'.")
+    model = widened(model)  # once for all stages
     forward = blocks(model, images, **options)
     yield _stage("trained", copy.deepcopy(model).eval(), images, options)
     for at in reversed(range(len(forward))):

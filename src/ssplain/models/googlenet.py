@@ -13,6 +13,8 @@ import torch
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from ssplain.ask.widen import widened
+
 AUXILIARY = ("aux1.", "aux2.")  # heads that only help training; published weights carry them
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -143,7 +145,8 @@ def fold_batch_norm(model: Model) -> Model:
     In evaluation mode a batch normalisation is a fixed scale and shift per channel,
     `g (x - m) / sqrt(v + eps) + b`, so the convolution before it can carry it: the same function
     with less work (measured 1.17 times faster), for methods that call the model many times. The
-    copy is in evaluation mode. Anything but a `GoogLeNet` is returned as it is.
+    copy is in evaluation mode, and 16-bit weights become 32-bit ones first. Anything but a
+    `GoogLeNet` is returned as it is.
 
     Example:
         >>> model = GoogLeNet().eval()
@@ -153,7 +156,7 @@ def fold_batch_norm(model: Model) -> Model:
     """
     if not isinstance(model, GoogLeNet):
         return model
-    folded = copy.deepcopy(model).eval()
+    folded = copy.deepcopy(widened(model)).eval()
     for module in folded.modules():
         if isinstance(module, ConvBlock) and isinstance(module.bn, nn.BatchNorm2d):
             module.conv = fuse_conv_bn_eval(module.conv, module.bn)

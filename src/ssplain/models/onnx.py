@@ -37,6 +37,8 @@ class QueryOnly(nn.Module):
     tensor([[1., 1.]])
     """
 
+    answers_only = True  # asked in its own arithmetic, see `ssplain.ask.widen`
+
     def __init__(self, function: Any, image_channels: int | None = None) -> None:  # noqa: ANN401
         super().__init__()
         self.function, self.image_channels, self.spent = function, image_channels, 0
@@ -45,8 +47,12 @@ class QueryOnly(nn.Module):
     def forward(self, images: Tensor) -> Any:  # noqa: ANN401 - whatever the function returns
         """Return the function's answer, cut off from any graph."""
         self.spent += len(images)
+        weight = next(self.parameters(), None)
+        given = images.detach()
+        if weight is not None and weight.is_floating_point():
+            given = given.to(weight.dtype)
         with torch.no_grad():
-            answer = self.function(images.detach())
+            answer = self.function(given)
         return (
             torch.as_tensor(answer).to(images.device) if isinstance(answer, np.ndarray) else answer
         )
