@@ -84,7 +84,7 @@ class TestBadInput:
             (-1, "Target -1 is out of range"),
             ([0, 1], "2 targets for 4 images"),
             ([0.5] * 4, "float32"),
-            ("plus", "target='plus'"),
+            ("plus", "no class 'plus'; give a number from 0 on, or 'posterior'"),
             (["a"] * 4, "not a whole number"),
         ],
     )

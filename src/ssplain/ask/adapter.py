@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from ssplain.ask.batching import run_in_batches
 from ssplain.ask.context import Context
 from ssplain.ask.model_pass import LogSoftmax, ModelPass
+from ssplain.ask.named import told_classes
 from ssplain.errors import SSplainError, no_memory
 
 OutputKind = Literal["auto", "logits", "probs"]
@@ -203,7 +204,7 @@ class OnBackground(nn.Module):
 
     def __init__(self, model: nn.Module, background: float | Sequence[float]) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.classes = model, told_classes(model)
         given = torch.as_tensor(background, dtype=torch.get_default_dtype())
         self.register_buffer("background", given.reshape(-1, 1, 1))
 

@@ -13,7 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from ssplain.ask.adapter import OutputKind, OutputSelector, pick_values
+from ssplain.ask.named import told_classes
 from ssplain.errors import SSplainError
+
+YES_OR_NO = ("no", "yes")
 
 
 class OneLabel(nn.Module):
@@ -29,6 +32,8 @@ class OneLabel(nn.Module):
     >>> labels(torch.tensor([[[[5.0, -2.0, 0.0]]]]))
     tensor([[ 0., -2.]])
     """
+
+    classes = YES_OR_NO
 
     def __init__(
         self,
@@ -78,6 +83,8 @@ class AtLeast(nn.Module):
     tensor([[ 0.,  2.],
             [ 0., -1.]])
     """
+
+    classes = YES_OR_NO
 
     def __init__(
         self,
@@ -133,7 +140,7 @@ class Normalised(nn.Module):
         self, model: nn.Module, mean: float | Sequence[float], std: float | Sequence[float]
     ) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.classes = model, told_classes(model)
         for name, given in (("mean", mean), ("std", std)):
             self.register_buffer(name, _per_channel(given, name))
         if not bool((self.std > 0).all()):
@@ -169,7 +176,7 @@ class Head:
     @property
     def classes(self) -> tuple[str, str] | None:
         """The two classes that a label or a threshold makes; None if the model has its own."""
-        return None if self.label is None and self.at_least is None else ("no", "yes")
+        return None if self.label is None and self.at_least is None else YES_OR_NO
 
     def on(
         self, model: nn.Module, output: OutputSelector = None, kind: OutputKind = "auto"

@@ -14,6 +14,7 @@ from ssplain.terminal.inputs import (
     Architecture,
     AtLeast,
     BatchSize,
+    ClassNames,
     Fill,
     ImageFiles,
     Label,
@@ -29,8 +30,10 @@ from ssplain.terminal.inputs import (
     end,
     explainers_of,
     head_of,
+    names_given,
     open_model,
     read_or_refuse,
+    require_names_fit,
 )
 from ssplain.version import __version__
 
@@ -56,6 +59,7 @@ def compare(
     architecture: Architecture = None,
     dataset: PresetName = None,
     target: TargetClass = None,
+    classes: ClassNames = None,
     output: Output = None,
     output_kind: OutputKind = "auto",
     batch_size: BatchSize = None,
@@ -73,16 +77,17 @@ def compare(
     from ssplain.explain.compare import compare as run
     from ssplain.explain.registry import method
     from ssplain.explain.targets import named_target
+    from ssplain.models.classes import classes_of
     from ssplain.terminal.progress import bar
 
     require_writable(out)
     OwnFiles(out).require_free(WRITTEN)
     chosen = explainers_of(explainers)
-    head = head_of(label, at_least, mean, std)
+    given = names_given(classes)
     network, options = open_model(
         model,
         architecture,
-        head,
+        head_of(label, at_least, mean, std),
         output=output,
         output_kind=output_kind,
         batch_size=batch_size,
@@ -97,11 +102,12 @@ def compare(
     for path, faults in outside.items():
         typer.echo(f"ssplain: {path} is unlike the training images: {'; '.join(faults)}.", err=True)
     batch = _stack(usable)
-    classes = head.classes or (card.classes if card is not None else None)
+    names = classes_of(model, network, given)
+    require_names_fit(network, options, batch[:1], names)
     steps = run(
         network,
         batch,
-        named_target(target, classes),  # type: ignore[arg-type]  # checked there
+        named_target(target, names),
         explainers=chosen,
         dataset=dataset,
         stable=stable,

@@ -11,6 +11,7 @@ from ssplain.terminal.inputs import (
     Architecture,
     AtLeast,
     BatchSize,
+    ClassNames,
     Fill,
     Label,
     Mean,
@@ -21,6 +22,7 @@ from ssplain.terminal.inputs import (
     end,
     explainers_of,
     head_of,
+    names_given,
     open_model,
 )
 
@@ -51,6 +53,7 @@ def evaluate(
     ] = None,
     architecture: Architecture = None,
     preset: PresetName = None,
+    classes: ClassNames = None,
     truth: Annotated[
         Path | None,
         typer.Option(help="Folder with pictures of the diseased pixels, named like the images."),
@@ -130,7 +133,14 @@ def evaluate(
         fill=fill,
     )
     scene, refused = scene_of(
-        data, model, opened, count=images, preset=preset, truth=truth, vessels=vessels
+        data,
+        model,
+        opened,
+        count=images,
+        preset=preset,
+        classes=names_given(classes),
+        truth=truth,
+        vessels=vessels,
     )
     # after the model, whose module may have added an explainer
     chosen = [method(name) for name in explainers_of(explainers)]

@@ -11,6 +11,7 @@ from ssplain.terminal.inputs import (
     Architecture,
     AtLeast,
     BatchSize,
+    ClassNames,
     Fill,
     Label,
     Mean,
@@ -22,6 +23,7 @@ from ssplain.terminal.inputs import (
     Std,
     TargetClass,
     head_of,
+    names_given,
     number_or_text,
     number_or_word,
 )
@@ -54,6 +56,7 @@ def explain(
     architecture: Architecture = None,
     preset: PresetName = None,
     target: TargetClass = None,
+    classes: ClassNames = None,
     budget: Annotated[
         float | None, typer.Option(help="Share of the support that may be kept.")
     ] = None,
@@ -128,6 +131,7 @@ def explain(
         architecture=architecture,
         preset=preset,
         target=target,
+        classes=names_given(classes),
         budget=budget,
         norm=norm,
         tv_weight=tv_weight,
@@ -166,12 +170,13 @@ def explain(
 
 def _show(index: "Index", task: "Explaining") -> None:
     """Print a table of few images, and what was done to them."""
+    from ssplain.jobs.identity import classes_of_job
     from ssplain.terminal.show import table
 
     card = task.card
     rows = list(index.rows("status = 'done'"))
     if rows:
-        table(rows, task.classes)
+        table(rows, classes_of_job(index))
     for row in rows:
         remark = json.loads(row["measures"]).get("remark")
         if remark:

@@ -19,8 +19,8 @@ from ssplain.desk.library import Prediction, courses, severity
 from ssplain.desk.subject import Subject, layer, load_arrays
 from ssplain.errors import SSplainError
 from ssplain.explain import METHODS, Explanation
+from ssplain.jobs.identity import classes_of_job
 from ssplain.jobs.state import open_job
-from ssplain.models.card import find_card
 from ssplain.pages.reading import ARRAYS as READING
 
 MOST = 5000  # images of a job that the worklist shows; those that failed come first
@@ -73,6 +73,7 @@ class Job:
         self.root = (folder if folder.is_dir() else folder.parent).resolve()
         with open_job(folder) as index:
             task = index.about("task") or {}
+            self.classes = classes_of_job(index)
         self.kind = str(task.get("task", ""))
         if self.kind not in {"explain", "read"}:
             raise SSplainError(
@@ -83,8 +84,6 @@ class Job:
         self.model = str(fields.get("model", ""))
         plain = fields.get("output_kind", "auto") == "auto"
         self.loadable = plain and not any(fields.get(name) is not None for name in _OWN_DOOR)
-        card = find_card(self.model)
-        self.classes: tuple[str, ...] = tuple(card.classes) if card else ()
         self._entries: dict[int, Entry] = {}
         self._read_at = -FRESH
         self._total = 0

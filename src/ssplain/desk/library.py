@@ -20,6 +20,7 @@ from ssplain.data import resize
 from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
 from ssplain.models.calibrated import on_photographs
+from ssplain.models.classes import classes_of
 from ssplain.models.severity import severity_of
 from ssplain.progress import Progress
 from ssplain.reading.opinion import GRADES
@@ -153,8 +154,16 @@ class Library:
         try:
             card = asdict(models.card(source))
         except SSplainError:  # a program or an entry point has no card
-            return {"name": source, "classes": [], "dataset": None, "size": None, "channels": None}
+            unknown = dict.fromkeys(("dataset", "size", "channels"))
+            return {"name": source, "classes": self._told(source), **unknown}
         return {**card, "name": source, "classes": list(card["classes"])}
+
+    def _told(self, source: str) -> list[str]:
+        """Return the names of the classes of a model without a card, if it tells them."""
+        try:
+            return list(classes_of(source, self._model(source, quick=True)) or ())
+        except SSplainError:  # what is wrong with it is told when it is asked
+            return []
 
     def fit(self, source: str, image: Tensor) -> Tensor:
         """Return the image `(C, H, W)` as the model takes it: its size, its channels.

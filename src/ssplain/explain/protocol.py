@@ -15,6 +15,7 @@ from ssplain.ask.batching import as_batch
 from ssplain.ask.company import in_fitting_company
 from ssplain.ask.context import Fill, Images, as_tensor
 from ssplain.ask.door import Door, ModelOptions, OpenModel
+from ssplain.ask.named import told_classes
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import require
 from ssplain.explain.notices import notice_empty, notice_scale, require_gradient
@@ -270,8 +271,9 @@ class Attributor(ABC):
 
         Args:
             inputs: `(H, W)`, `(C, H, W)` or `(N, C, H, W)`; a tuple with one such gives a tuple.
-            target: the explained classes: one for all images, one for each, or None for the
-                predicted ones; "posterior" explains the expected output under the class posterior.
+            target: the explained classes: one for all images, one for each, one by the name that
+                the model tells (see `ssplain.ask.named`), or None for the predicted ones;
+                "posterior" explains the expected output under the class posterior.
             baselines: what a hidden pixel shows, if not what `fill` says.
             additional_forward_args: given to the model after the images: one, or a tuple; tensors
                 with one row per image go with their images.
@@ -314,7 +316,8 @@ class Attributor(ABC):
         notice_scale(as_batch(inputs), getattr(self, "support", None))
         with self.door.open(inputs, fill=fill, arguments=arguments) as found:
             opened, batching = in_fitting_company(found) if self.follows_bits else (found, "")
-            chosen, weights = resolve_target(target, opened.probabilities)
+            names = told_classes(opened.classifier.model)
+            chosen, weights = resolve_target(target, opened.probabilities, names)
             images = opened.each_channel() if self.per_channel else opened.images
             yield Question(
                 opened.classifier,

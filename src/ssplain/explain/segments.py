@@ -10,6 +10,7 @@ from skimage.segmentation import slic
 from torch import Tensor
 
 from ssplain.ask.door import Door, ModelOptions
+from ssplain.ask.named import told_classes
 from ssplain.errors import SSplainError
 from ssplain.explain.inputs import Support, find_support, intensity
 from ssplain.explain.targets import Target, resolve_target
@@ -138,7 +139,8 @@ def worth(
     with Door(model, **options).open(images) as opened:
         inside = find_support(opened.images, support)
         labels = find_segments(opened.images, inside, segments)
-        chosen, weights = resolve_target(target, opened.probabilities)
+        names = told_classes(opened.classifier.model)
+        chosen, weights = resolve_target(target, opened.probabilities, names)
         whole = (weights * opened.probabilities).sum(1)
         del chosen
         for at, image in enumerate(opened.images):

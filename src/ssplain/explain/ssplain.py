@@ -215,8 +215,9 @@ class SSplain(Attributor):
 
         Args:
             images: `(H, W)`, `(C, H, W)` or `(N, C, H, W)`.
-            target: the explained classes: one for all images, one for each, None for the
-                predicted ones, or "posterior" for the expected loss under the class posterior.
+            target: the explained classes: one for all images, one for each, one by the name that
+                the model tells, None for the predicted ones, or "posterior" for the expected loss
+                under the class posterior.
             progress: called with the iterations done and to do, summed over the images.
         """
         given = as_batch(images)
@@ -339,4 +340,4 @@ class SSplain(Attributor):
 def _describe_target(target: Target) -> str:
     if target is None:
         return "predicted"
-    return "posterior" if isinstance(target, str) else "given"
+    return "posterior" if isinstance(target, str) and target == "posterior" else "given"

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -10,27 +9,30 @@ from torch.nn.functional import one_hot
 
 from ssplain.errors import SSplainError
 
-Target = int | Sequence[int] | Tensor | Literal["posterior"] | None
+Target = int | Sequence[int] | Tensor | str | None
+
+SHOWN = 20  # names in a sentence
 
 
-def resolve_target(target: Target, probabilities: Tensor) -> tuple[Tensor, Tensor]:
+def resolve_target(
+    target: Target, probabilities: Tensor, names: Sequence[str] | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the explained classes `(N,)` and the weight of each class in the loss `(N, classes)`.
 
     Args:
-        target: the classes (one for all, or one per image), None for the predicted ones, or
-            "posterior" for the expected loss under the class probabilities of the whole image.
+        target: the classes (one for all, or one per image), one class by name, None for the
+            predicted ones, or "posterior" for the expected loss under the class probabilities of
+            the whole image.
         probabilities: `(N, classes)` for the whole images.
+        names: of the classes, if they are known.
 
     >>> resolve_target(None, torch.tensor([[0.2, 0.8]]))
     (tensor([1]), tensor([[0., 1.]]))
     """
     images, classes = probabilities.shape
     if isinstance(target, str):
-        if target != "posterior":
-            raise SSplainError(
-                f"target={target!r} is not known; give classes, None for the predicted ones, or "
-                "'posterior'."
-            )
+        target = named_target(target, names)
+    if isinstance(target, str):  # what is left is "posterior"
         return probabilities.argmax(1), probabilities
     if target is None:
         chosen = probabilities.argmax(1)
@@ -59,13 +61,29 @@ def named_target(text: str | None, classes: Sequence[str] | None = None) -> int 
         return text
     if re.fullmatch(r"-?[0-9]+", text):
         return int(text)  # whether there are so many classes, the model tells
-    if classes and text in classes:
-        return list(classes).index(text)
-    known = f"one of {', '.join(classes)}, " if classes else ""
-    nameless = "" if classes else ", since the names of this model's classes are not known"
+    places = [at for at, name in enumerate(classes or ()) if name == text]
+    if len(places) > 1:  # as two of ImageNet's are
+        raise SSplainError(
+            f"Several classes are called {text!r}: {', '.join(map(str, places))}; give the number."
+        )
+    if places:
+        return places[0]
+    known = f"one of {_some(classes)}, " if classes else ""
+    nameless = (
+        ""
+        if classes
+        else ", since the names of this model's classes are not known (the model's attribute "
+        "`classes` tells them, or --classes)"
+    )
     raise SSplainError(
         f"There is no class {text!r}; give {known}a number from 0 on, or 'posterior'{nameless}."
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names for a sentence, of many the first."""
+    shown = ", ".join(names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown}, ... ({len(names)} names)"
 
 
 def _as_classes(target: int | Sequence[int] | Tensor, images: int) -> Tensor:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.ask.batching import fitting_batch
+from ssplain.ask.named import require_as_many
 from ssplain.data import read_any, resize, size_of
 from ssplain.data.kind import refuse_photograph
 from ssplain.data.remarks import HAZY, haze, is_jpeg, unused_bits
@@ -26,6 +27,7 @@ from ssplain.jobs.task import Files, Item, Result
 from ssplain.metrics import kept_and_removed
 from ssplain.models import Head, ModelCard, fold_batch_norm, load
 from ssplain.models.card import find_card
+from ssplain.models.classes import classes_of
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
 
@@ -42,6 +44,7 @@ class Explaining:
         architecture: of a weights file.
         preset: the paper's settings for a data set; None for those of the model's own.
         target: a class by number or name, or "posterior"; None for the prediction.
+        classes: the names of the classes, before those that the model or its card tells.
         budget: see `SSplain`, as for all that follow.
         fill: what a hidden pixel shows; see `ModelOptions`.
         label: see `ssplain.models.Head`, as for the next three.
@@ -62,6 +65,7 @@ class Explaining:
     architecture: str | None = None
     preset: str | None = None
     target: str | None = None
+    classes: tuple[str, ...] | None = None
     budget: float | None = None
     norm: str | None = None
     tv_weight: float | None = None
@@ -88,10 +92,12 @@ class Explaining:
 
     def about(self) -> dict[str, Any]:
         """Return settings and the model's fingerprint, without what does not change results."""
-        explainer = self.open().explainer
+        opened = self.open()
         asked = {} if self.head == Head() else {"head": asdict(self.head)}
         return {
-            "settings": explainer.settings() | {"target": self.target} | asked,
+            "settings": opened.explainer.settings() | {"target": self.target} | asked,
+            # not only shown: what a target by name means hangs on them
+            "classes": opened.classes,
             "model": self.model,
             "pictures": self.pictures,
             "dicom": self.dicom,
@@ -115,11 +121,6 @@ class Explaining:
     def head(self) -> Head:
         """What makes a classifier of the model."""
         return Head(self.label, self.at_least, self.mean, self.std)
-
-    @property
-    def classes(self) -> tuple[str, ...] | None:
-        """The names of the classes, if they are known."""
-        return self.head.classes or (self.card.classes if self.card else None)
 
     def open(self) -> "ExplainingWorker":
         """Load the model, once per process."""
@@ -165,6 +166,7 @@ class ExplainingWorker:
             task.output,
             task.output_kind,  # type: ignore[arg-type]  # checked by SSplain
         )
+        self.classes = classes_of(task.model, self.network, task.classes)
         self.explainer = self._explainer()
         # what SSplain would say of each image in turn is said now
         dot = torch.ones(1, 1, 1, 1)
@@ -231,9 +233,9 @@ class ExplainingWorker:
         return False, f"{found} and count as its support; if that is noise, give --support otsu"
 
     def check(self, item: Item, value: Picture) -> None:
-        """Complain about a target or an output that the model does not have."""
-        with self.explainer.ask(value.image, self._targets([item])):
-            pass
+        """Complain about a target, an output or names that do not fit the model."""
+        with self.explainer.ask(value.image, self._targets([item])) as question:
+            require_as_many(self.classes, question.probabilities.shape[1])
 
     def work(self, items: Sequence[Item], inputs: Sequence[Picture]) -> list[Result]:
         """Explain images; those of one shape, with the same kind of support, are one batch."""
@@ -252,6 +254,7 @@ class ExplainingWorker:
         explainer = self.through_haze if inputs[0].hazy else self.explainer
         images = torch.stack([one.image for one in inputs])
         result = explainer.explain(images, self._targets(items))
+        require_as_many(self.classes, result.probabilities.shape[1])
         kept = kept_and_removed(
             explainer.classifier.model,
             result,
@@ -321,8 +324,8 @@ class ExplainingWorker:
         """Return what to explain: one word for all, or a class for each."""
         names = [item.target or self.task.target for item in items]
         if len(set(names)) == 1:
-            return named_target(names[0], self.task.classes)
-        found = [named_target(name, self.task.classes) for name in names]
+            return named_target(names[0], self.classes)
+        found = [named_target(name, self.classes) for name in names]
         if any(not isinstance(one, int) for one in found):
             raise SSplainError(
                 "Images with a class as target do not go together with others; give each a class."

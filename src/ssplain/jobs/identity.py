@@ -10,6 +10,9 @@ from ssplain.errors import SSplainError
 from ssplain.jobs.index import Index
 from ssplain.jobs.task import Task, describe
 from ssplain.jobs.worker import code_of, computed
+from ssplain.models.card import find_card
+
+LONG = 200  # letters of a value in a sentence
 
 
 def identity(task: Task) -> dict[str, Any]:
@@ -52,7 +55,7 @@ def require_same(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> 
     """
     flat_old, flat_new = _flat(old), _flat(new)
     changed = [
-        f"{name} {flat_old.get(name)!r}, and this is {flat_new.get(name)!r}"
+        f"{name} {_short(flat_old.get(name))}, and this is {_short(flat_new.get(name))}"
         for name in flat_old | flat_new
         if flat_old.get(name) != flat_new.get(name)
     ]
@@ -62,6 +65,22 @@ def require_same(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> 
             f"{path.parent} was started with {'; '.join(changed[:3])}{more}; put that back to go "
             "on, or give another --out to start anew."
         )
+
+
+def classes_of_job(index: Index) -> tuple[str, ...]:
+    """Return the names of the classes that a job's results speak of; none if they have none."""
+    known = index.about("identity") or {}
+    if "classes" in known:
+        return tuple(known["classes"] or ())
+    model = (index.about("task") or {}).get("fields", {}).get("model", "")
+    card = find_card(str(model))
+    return tuple(card.classes) if card else ()
+
+
+def _short(value: object) -> str:
+    """Return a value for a sentence; a model may have a thousand names."""
+    text = repr(value)
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
 
 
 def _flat(about: Mapping[str, Any], before: str = "") -> dict[str, Any]:

@@ -12,8 +12,8 @@ import torch
 from ssplain.errors import SSplainError
 from ssplain.explain import METHODS, Explanation
 from ssplain.fundus.frame import Frame
+from ssplain.jobs.identity import classes_of_job
 from ssplain.jobs.index import Index
-from ssplain.models.card import find_card
 from ssplain.pages.reading import ARRAYS
 from ssplain.pages.results import Explained, chance, results_page
 from ssplain.report.render import grey
@@ -34,8 +34,7 @@ def job_page(index: Index, root: Path, title: str = "Explained images") -> str:
     """
     fields = (index.about("task") or {}).get("fields", {})
     model = str(fields.get("model", ""))
-    card = find_card(model)
-    classes = tuple(card.classes) if card else ()
+    classes = classes_of_job(index)
     counts = index.counts()
     done = index.rows("status = 'done' AND file IS NOT NULL", limit=MOST)
     images = [explained(root / row["file"], row, classes) for row in done]

@@ -17,6 +17,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
+from ssplain.ask.named import told_classes
 from ssplain.errors import SSplainError
 from ssplain.files import hash_file
 from ssplain.models.card import (
@@ -210,7 +211,7 @@ class _Function(nn.Module):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
-        self.function = function
+        self.function, self.classes = function, told_classes(function)
         self.eval()
 
     def forward(self, images: torch.Tensor) -> Any:  # noqa: ANN401 - whatever the function gives

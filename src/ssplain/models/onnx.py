@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ssplain.ask.named import told_classes
 from ssplain.errors import SSplainError
 
 _TYPES = {
@@ -42,6 +43,7 @@ class QueryOnly(nn.Module):
     def __init__(self, function: Any, image_channels: int | None = None) -> None:  # noqa: ANN401
         super().__init__()
         self.function, self.image_channels, self.spent = function, image_channels, 0
+        self.classes = told_classes(function)
         self.eval()
 
     def forward(self, images: Tensor) -> Any:  # noqa: ANN401 - whatever the function returns

@@ -42,6 +42,14 @@ TargetClass = Annotated[
         "'posterior' (default: the prediction)."
     ),
 ]
+ClassNames = Annotated[
+    str | None,
+    typer.Option(
+        "--classes",
+        help="Names of the model's classes, in the order of its outputs: separated by commas, or a "
+        "file with one on each line (default: those that the model or its card tells).",
+    ),
+]
 Output = Annotated[
     str | None, typer.Option(help="Which output holds the classes: an index or a key.")
 ]
@@ -104,6 +112,42 @@ def number_or_word(text: str | None) -> float | str | None:
         return None if text is None else float(text)
     except ValueError:
         return text
+
+
+def names_given(text: str | None) -> tuple[str, ...] | None:
+    """Return the names of --classes: between commas, or the lines of a file.
+
+    >>> names_given("cat, dog")
+    ('cat', 'dog')
+    """
+    if text is None:
+        return None
+    if Path(text).is_file():
+        try:
+            lines = Path(text).read_text(encoding="utf-8-sig").rstrip().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SSplainError(
+                f"--classes {text} cannot be read ({error}); save it as UTF-8."
+            ) from (error)
+        return tuple(line.strip() for line in lines)
+    if "," not in text:
+        raise SSplainError(
+            f"--classes {text} is no file and holds no comma; give names such as cat,dog, or a "
+            "file with one on each line."
+        )
+    return tuple(name.strip() for name in text.split(","))
+
+
+def require_names_fit(
+    network: "nn.Module", options: "ModelOptions", image: "Tensor", names: "Sequence[str] | None"
+) -> None:
+    """Complain of more or fewer names than the model has classes, which one image shows."""
+    from ssplain.ask.door import Door
+    from ssplain.ask.named import require_as_many
+
+    if names is not None:
+        with Door(network, **options).open(image) as asked:
+            require_as_many(names, asked.probabilities.shape[1])
 
 
 def explainers_of(text: str) -> "Sequence[str]":

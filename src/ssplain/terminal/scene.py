@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ssplain.errors import SSplainError
-from ssplain.terminal.inputs import card_of, read_or_refuse
+from ssplain.terminal.inputs import card_of, read_or_refuse, require_names_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ def scene_of(
     *,
     count: int,
     preset: str | None = None,
+    classes: "Sequence[str] | None" = None,
     truth: Path | None = None,
     vessels: bool = False,
 ) -> "tuple[Scene, int]":
@@ -34,13 +35,16 @@ def scene_of(
         opened: loads a model and says how it is called; see `ssplain.terminal.inputs.open_model`.
         count: at most this many images; of files, as many of each class as there are.
         preset: whose settings explainers take; the data set's or the model's if None.
+        classes: the names of the model's classes, before those that it or its card tells.
         truth: for a folder: another one with pictures of the diseased pixels.
         vessels: whether the images show vessels on black, which can be traced.
     """
     from dataclasses import replace
 
+    from ssplain.ask.heads import YES_OR_NO
     from ssplain.data import DATASETS
     from ssplain.explain.presets import PHOTOGRAPH, PRESETS, preset_names
+    from ssplain.models.classes import classes_of
     from ssplain.run.scene import Scene, bundled_scene
 
     if preset is not None and preset not in preset_names():
@@ -55,26 +59,37 @@ def scene_of(
     network, options = opened(source)
     if preset == "photograph":
         options.setdefault("fill", PHOTOGRAPH["fill"])
+    names = classes_of(source, network, classes)
     if data in DATASETS:
         scene = bundled_scene(data, count, network)
+        if classes is not None and names is not None:
+            require_names_fit(network, options, scene.images[:1], names)
+            scene = replace(scene, classes=names)
         return replace(scene, dataset=preset or scene.dataset, options=options), 0
     card = card_of(source)
-    images, labels, classes, masks, refused = _read(Path(data), card, truth, count)
+    # the folders of a yes-or-no question may be called anything
+    known = () if names is None or (names == YES_OR_NO and classes is None) else names
+    images, labels, found, masks, refused = _read(Path(data), card, known, truth, count)
+    require_names_fit(network, options, images[:1], known or None)
     # a card says what the weights were trained on, which is a preset for the paper's data sets
     own = card.name.rpartition("-")[2] if card is not None else ""
     named = preset or (own if own in PRESETS else None)
-    scene = Scene(named, network, images, labels, classes, masks, vessels, options)
+    scene = Scene(named, network, images, labels, found, masks, vessels, options)
     return scene, refused
 
 
 def _read(
-    source: Path, card: "ModelCard | None", truth: Path | None, count: int
+    source: Path,
+    card: "ModelCard | None",
+    classes: "Sequence[str]",
+    truth: Path | None,
+    count: int,
 ) -> "tuple[Tensor, Tensor, tuple[str, ...], Tensor | None, int]":
     import torch
 
     from ssplain.data.labelled import labelled_files
 
-    found = labelled_files(source, () if card is None else card.classes, truth)
+    found = labelled_files(source, classes, truth)
     chosen = _spread(found.files, count)
     by_path = {one.path: one for one in chosen}
     read, refused = read_or_refuse([one.path for one in chosen], card)

@@ -32,12 +32,12 @@ def print_table(shown: Table) -> None:
     console.print(shown)
 
 
-def table(rows: Sequence[sqlite3.Row], classes: Sequence[str] | None) -> None:
+def table(rows: Sequence[sqlite3.Row], classes: Sequence[str]) -> None:
     """Print one line per image: opinion, target, what the mask keeps, and what that does.
 
     Args:
         rows: images of a job's index that are done.
-        classes: names of the classes, if they are known.
+        classes: names of the classes; none if they have none.
     """
     measured = [json.loads(row["measures"]) for row in rows]
     steady = any(STEADY in measures for measures in measured)
@@ -66,7 +66,7 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{share:.0%}"
 
 
-def _name(index: int, classes: Sequence[str] | None) -> str:
-    if classes is None or classes[index] == str(index):
+def _name(index: int, classes: Sequence[str]) -> str:
+    if not classes or classes[index] == str(index):
         return str(index)
     return f"{index} {classes[index]}"
