@@ -18,6 +18,7 @@ from ssplain.cli.app import app
 from ssplain.report import grey, write_png
 from tests.cli.command import run
 from tests.fundus.eyes import painted_eye
+from tests.registers import registers_as_before  # noqa: F401 - a fixture
 
 mpl.use("Agg")
 TOP = Path(__file__).parents[1]
@@ -39,6 +40,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
         yield found[1], found[2]
 
 
+@pytest.mark.usefixtures("registers_as_before")
 @pytest.mark.parametrize("page", TRIED)
 def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of one page run one after the other, in one empty folder beside the examples."""
