@@ -23,7 +23,7 @@ SMALL = 900  # jobs of up to this many images need no parts
 _TOGETHER = 64  # images that are looked at in one transaction
 _AHEAD = 8  # such groups that are read ahead
 _HELD = 20_000  # images that wait for others of their shape
-_FIRST = 256  # images of the first batch; the next is as large as all before it together, and so on
+_FIRST = 128  # images of the first batch; the next is as large as all before it together, and so on
 
 
 class Seen(NamedTuple):
@@ -78,8 +78,8 @@ def batch_limit(handed: int, waiting: int, workers: int) -> int:
         waiting: images that waited when the job was started.
         workers: how many share the work.
 
-    >>> [batch_limit(handed, 5000, 1) for handed in (0, 256, 768)]
-    [256, 512, 1024]
+    >>> [batch_limit(handed, 5000, 1) for handed in (0, 128, 384)]
+    [128, 256, 512]
     >>> batch_limit(0, 20, 2)
     5
     """
