@@ -125,7 +125,7 @@ class Explanation:
             "format": FORMAT,
             "versions": {
                 "ssplain": __version__,
-                "torch": torch.__version__,
+                "torch": str(torch.__version__),  # a class of its own, that needs torch to be read
                 "python": platform.python_version(),
             },
             "settings": dict(self.settings),

@@ -26,6 +26,7 @@ from multiprocessing import connection, get_context, parent_process
 from typing import Any, cast
 
 from ssplain.errors import SSplainError
+from ssplain.jobs.scribe import at_work
 from ssplain.jobs.task import TASKS, TaskKind
 from ssplain.jobs.worker import leave_waiting
 
@@ -103,11 +104,12 @@ def start(
     here = kind == "here"
     executor: Executor = ThreadPoolExecutor(2) if here else Processes(workers)
     count = 1 if here else workers
-    try:
-        halt = leave_waiting if here else _nothing
-        yield Engine(executor, count, count + 1, company=here, halt=halt)
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    halt = leave_waiting if here else _nothing
+    with at_work():
+        try:
+            yield Engine(executor, count, count + 1, company=here, halt=halt)
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 class Processes(Executor):

@@ -22,7 +22,7 @@ from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
 from ssplain.explain.starts import asks_model
 from ssplain.explain.targets import named_target
-from ssplain.files import npz_bytes
+from ssplain.jobs.scribe import packed
 from ssplain.jobs.task import Files, Item, Result
 from ssplain.metrics import kept_and_removed
 from ssplain.models import Head, ModelCard, fold_batch_norm, load
@@ -269,6 +269,7 @@ class ExplainingWorker:
         opinions, targets = result.probabilities.tolist(), result.target.tolist()
         predictions = result.prediction.tolist()
         stability = self._stability(explainer, items, result)
+        drawn = self.task.pictures or self.task.dicom
         return [
             Result(
                 numbers={
@@ -283,7 +284,10 @@ class ExplainingWorker:
                     **({"remark": inputs[i].remark} if inputs[i].remark else {}),
                     **(stability[i].numbers(0) if i in stability else {}),
                 },
-                files=partial(_files, result, arrays, i, self.task, item),
+                files=partial(_drawn, result, arrays, i, self.task, item)
+                if drawn
+                else partial(packed, ARRAYS, arrays, i),
+                portable=not drawn,
                 manifest=shared
                 | {
                     "images": hashes[i : i + 1],
@@ -333,11 +337,11 @@ class ExplainingWorker:
         return found
 
 
-def _files(
+def _drawn(
     results: Explanation, arrays: Mapping[str, NDArray[Any]], row: int, task: Explaining, item: Item
 ) -> Files:
-    """Make the files of one image, when the writer asks for them."""
-    files = {ARRAYS: npz_bytes({name: array[row : row + 1] for name, array in arrays.items()})}
+    """Make the files of one image, with pictures, when the writer asks for them."""
+    files = packed(ARRAYS, arrays, row)
     if task.pictures:
         files |= pictures(results[row])
     if task.dicom:

@@ -23,7 +23,7 @@ SMALL = 900  # jobs of up to this many images need no parts
 _TOGETHER = 64  # images that are looked at in one transaction
 _AHEAD = 8  # such groups that are read ahead
 _HELD = 20_000  # images that wait for others of their shape
-_FIRST = 256  # images of the first batch; the next is as large as all before it together, and so on
+_FIRST = 128  # images of the first batch; the next may be as large as all before it, and so on
 
 
 class Seen(NamedTuple):
@@ -69,22 +69,24 @@ def _look_at(paths: list[str]) -> list[Seen]:
 
 
 def batch_limit(handed: int, waiting: int, workers: int) -> int:
-    """Return how large the next batch may be: all workers are to have two or more, the first small.
+    """Return how large the next batch may be: small at both ends of a job, and two for all workers.
 
-    Nothing is computed while the first images are read.
+    Nothing is computed while the first images are read, nor while the last results are written.
 
     Args:
         handed: images that were handed out before.
         waiting: images that waited when the job was started.
         workers: how many share the work.
 
-    >>> [batch_limit(handed, 5000, 1) for handed in (0, 256, 768)]
-    [256, 512, 1024]
+    >>> [batch_limit(handed, 5000, 1) for handed in (0, 128, 384, 4600, 4800)]
+    [128, 256, 512, 200, 200]
     >>> batch_limit(0, 20, 2)
     5
     """
-    share = -(-waiting // (2 * workers))
-    return max(1, min(share, _FIRST + handed // workers))
+    least = max(1, min(_FIRST, -(-waiting // (2 * workers))))
+    left = waiting - handed  # files with several images may leave more
+    batches = max(1, min(2 * workers, left // least))
+    return max(least, min(-(-left // batches), _FIRST + handed // workers))
 
 
 @dataclass

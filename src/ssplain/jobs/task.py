@@ -51,11 +51,13 @@ class Result:
         files: gives the files of its folder by name; called by a writer, after the computing.
         manifest: how it was made, for the folder's `manifest.json`; the engine adds where the image
             came from and the hashes of the files.
+        portable: whether files and manifest can go to a process that has not loaded PyTorch.
     """
 
     numbers: Mapping[str, Any]
     files: Callable[[], Files]
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    portable: bool = False
 
 
 class Worker(Protocol):

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from ssplain.errors import SSplainError, no_memory
 from ssplain.jobs.message import Batch, Outcome, Worked
-from ssplain.jobs.place import NoRoom, Place
+from ssplain.jobs.place import Place
+from ssplain.jobs.scribe import scribe, write_all
 from ssplain.jobs.task import Item, Result, Task, Worker
-from ssplain.names import Source
 from ssplain.run.revision import revision
 from ssplain.threads import one_core, use_cores
 from ssplain.version import __version__
@@ -108,6 +108,9 @@ def work(batch: Batch) -> Worked:
     if size > OVERLAP and size == len(batch.items) and not batch.company:
         size = -(-size // 2)
     place, fits = Place(batch.root), size
+    apart = batch.company and len(batch.items) >= OVERLAP
+    if apart:
+        scribe()  # it is ready when the first results are
     # One thread each, and whole pieces for it: threads that wait for the interpreter's lock, and
     # every call that gives it up, slow the computing down (measured: by a third with two of each).
     with one_core(), ThreadPoolExecutor(1) as readers, ThreadPoolExecutor(1) as writers:
@@ -119,7 +122,7 @@ def work(batch: Batch) -> Worked:
             outcomes += bad
             for found, fitted in computed(_compute, worker, read, fits):
                 fits = min(fits, fitted)
-                written.append(writers.submit(_write_all, place, found))
+                written.append(writers.submit(_write, place, found, apart=apart))
         outcomes += [outcome for future in written for outcome in future.result()]
     halved = fits if fits < size else batch.at_once
     return Worked(tuple(outcomes), halved)
@@ -175,24 +178,19 @@ def _compute(
     return done
 
 
-def _write_all(place: Place, found: Sequence[_Found]) -> list[Outcome]:
-    return [
-        Outcome(item, result) if isinstance(result, str) else _write(place, item, result, seconds)
-        for item, result, seconds in found
+def _write(place: Place, found: Sequence[_Found], *, apart: bool) -> list[Outcome]:
+    """Write results, in a process of its own if they are to be written apart and can be."""
+    good = [(item, one, each) for item, one, each in found if isinstance(one, Result)]
+    letters = [(item, one.files, one.manifest) for item, one, _ in good]
+    apart = apart and all(one.portable for _, one, _ in good)
+    written = scribe().write(place, letters) if apart else write_all(place, letters)
+    bad = [Outcome(item, one) for item, one, _ in found if isinstance(one, str)]
+    return bad + [
+        Outcome(item, size)
+        if isinstance(size, str)
+        else Outcome(item, None, one.numbers, size, each)
+        for (item, one, each), size in zip(good, written, strict=True)
     ]
-
-
-def _write(place: Place, item: Item, result: Result, seconds: float) -> Outcome:
-    source = Source(item.given, item.path, item.sha256).about()
-    if item.page is not None:
-        source["page"] = str(item.page)
-    try:
-        size = place.write(item.where, result.files(), {**result.manifest, "source": source})
-    except NoRoom:
-        raise
-    except SSplainError as error:
-        return Outcome(item, str(error))
-    return Outcome(item, None, result.numbers, size, seconds)
 
 
 def _pieces(things: Sequence[T], size: int) -> list[Sequence[T]]:
