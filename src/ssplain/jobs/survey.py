@@ -24,6 +24,7 @@ _TOGETHER = 64  # images that are looked at in one transaction
 _AHEAD = 8  # such groups that are read ahead
 _HELD = 20_000  # images that wait for others of their shape
 _FIRST = 128  # images of the first batch; the next may be as large as all before it, and so on
+_MOST = 256  # images of a batch, so that a long job takes no more memory than a short one
 
 
 class Seen(NamedTuple):
@@ -79,14 +80,14 @@ def batch_limit(handed: int, waiting: int, workers: int) -> int:
         workers: how many share the work.
 
     >>> [batch_limit(handed, 5000, 1) for handed in (0, 128, 384, 4600, 4800)]
-    [128, 256, 512, 200, 200]
+    [128, 256, 256, 200, 200]
     >>> batch_limit(0, 20, 2)
     5
     """
     least = max(1, min(_FIRST, -(-waiting // (2 * workers))))
     left = waiting - handed  # files with several images may leave more
     batches = max(1, min(2 * workers, left // least))
-    return max(least, min(-(-left // batches), _FIRST + handed // workers))
+    return max(least, min(-(-left // batches), _FIRST + handed // workers, _MOST))
 
 
 @dataclass
