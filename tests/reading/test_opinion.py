@@ -31,6 +31,7 @@ def test_more_windings_and_wider_vessels_are_worse() -> None:
         assert all(formula[name] >= 0 for name in ("tortuosity", "curvature", "calibre"))
 
 
+@pytest.mark.slow
 def test_the_formula_that_comes_along_ranks_eyes_it_was_not_fitted_to() -> None:
     rows, labels = sample(seed=1603, count=24)
     found = score(read_formulas()["segmented"], rows, labels)

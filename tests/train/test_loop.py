@@ -158,6 +158,7 @@ test_loop.run(checkpoint=Path({path!r}), progress=stop)
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_can_be_gone_on_with(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     script = KILLED.format(folder=str(Path(__file__).parent), path=str(path))

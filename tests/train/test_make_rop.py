@@ -81,6 +81,7 @@ def test_simulated_images_of_all_splits_are_kept_and_mixed_with_real_courses(
     assert torch.equal(again["train"][0], images["train"][0])
 
 
+@pytest.mark.slow
 def test_painted_photographs_are_mixed_in_as_reading_sees_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +102,7 @@ def test_painted_photographs_are_mixed_in_as_reading_sees_them(
     assert not torch.equal(images["test"][0][3:], images["train"][0][3:])
 
 
+@pytest.mark.slow
 def test_bent_photographs_are_mixed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shot = Shot.of(painted_eye(label=0).photo)  # in place of a data set
     monkeypatch.setattr(bending, "_healthy", lambda _home, _split: (shot,))

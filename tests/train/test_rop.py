@@ -24,6 +24,7 @@ def images() -> Images:
     return (noise + 90 * labels.reshape(-1, 1, 1, 1)).to(torch.uint8), labels
 
 
+@pytest.mark.slow
 def test_a_later_stage_goes_on_from_the_weights_of_the_one_before(
     images: Images, tmp_path: Path
 ) -> None:
