@@ -128,7 +128,7 @@ def names_given(text: str | None) -> tuple[str, ...] | None:
         except (OSError, UnicodeDecodeError) as error:
             raise SSplainError(
                 f"--classes {text} cannot be read ({error}); save it as UTF-8."
-            ) from (error)
+            ) from error
         return tuple(line.strip() for line in lines)
     if "," not in text:
         raise SSplainError(
