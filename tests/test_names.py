@@ -52,6 +52,17 @@ class TestSafeName:
         assert name[-1] not in " ."
         assert safe_name(name) == name
 
+    @given(st.lists(NAMES, min_size=1, max_size=4), st.integers(0, 5))
+    def test_a_result_is_named_after_the_path_below_the_base(
+        self, names: list[str], depth: int
+    ) -> None:
+        path = Path(os.path.abspath(os.path.join("/scans", *names)))  # noqa: PTH100, PTH118
+        base = Path(*path.parts[: 1 + depth % len(path.parts)])
+        below = path.relative_to(base).parts or (path.name,)
+        source = Source(str(path), str(path), "")
+        expected = [*(safe_name(part) for part in below[:-1]), safe_name(path.stem)]
+        assert Folders("/nowhere", base).name_of(source).split("/") == expected
+
     def test_long_names_that_differ_at_the_end_stay_different(self) -> None:
         assert safe_name("眼" * 200 + "a") != safe_name("眼" * 200 + "b")
 

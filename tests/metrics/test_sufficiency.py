@@ -32,3 +32,13 @@ def test_the_mask_carries_the_decision() -> None:
     with torch.no_grad():
         random = model(images[:60] * chance).softmax(1)[torch.arange(60), labels[:60]]
     assert float(kept.only.mean()) > float(random.mean()) + 0.2
+
+
+def test_what_is_known_of_the_whole_images_is_not_asked_again() -> None:
+    images, labels = ssplain.data.bundled("mnist")
+    model = ssplain.models.load("lenet5-mnist")
+    result = ssplain.SSplain(model, **ssplain.preset("mnist")).explain(images[:9], labels[:9])
+    asked: list[int] = []
+    with model.register_forward_pre_hook(lambda _, given: asked.append(len(given[0]))):
+        kept_and_removed(model, result)
+    assert sum(asked) < 3 * 9

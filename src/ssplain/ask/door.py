@@ -135,7 +135,12 @@ class Door:
 
     @contextmanager
     def open(
-        self, images: Images, *, fill: Fill = None, arguments: object = None
+        self,
+        images: Images,
+        *,
+        fill: Fill = None,
+        arguments: object = None,
+        known: Tensor | None = None,
     ) -> Iterator[OpenModel]:
         """Try the model on images and hold it ready for more; it is frozen until this ends.
 
@@ -146,11 +151,15 @@ class Door:
             fill: goes before the door's own.
             arguments: given to the model after the images: one, or a tuple of them; a tensor with
                 one row per image is given row by row.
+            known: `(N, classes)` the model's probabilities for these images, if it was asked for
+                them before; it is then tried on the first image only.
         """
         with plain_arithmetic():
-            yield from self._open(images, fill, arguments)
+            yield from self._open(images, fill, arguments, known)
 
-    def _open(self, images: Images, fill: Fill, arguments: object) -> Iterator[OpenModel]:
+    def _open(
+        self, images: Images, fill: Fill, arguments: object, known: Tensor | None
+    ) -> Iterator[OpenModel]:
         given = as_batch(images)
         if given.is_inference():
             given = given.clone()
@@ -167,5 +176,6 @@ class Door:
         size = self.batch_size or fitting_batch(*batch.shape[-2:])
         with frozen(model):
             asked = replace(self.classifier, model=model, context=context, widened=narrow)
-            classifier, probabilities = asked.settle(batch, size)
+            classifier, found = asked.settle(batch if known is None else batch[:1], size)
+            probabilities = found if known is None else known.to(found)
             yield OpenModel(classifier, batch, probabilities, size)

@@ -188,8 +188,8 @@ class Survey:
         if part not in self._folders:
             self._folders.clear()  # one part at a time is enough to remember
             self._folders[part] = self._known(part)
-        folder = self._folders[part].of(self._source(item, name))
-        return folder.relative_to(self.place.root).as_posix()
+        below = self._folders[part].name_of(self._source(item, name))
+        return f"{part}/{below}" if part else below
 
     def _known(self, part: str) -> Folders:
         """Return the names of a part, with all that the index has given already."""

@@ -39,7 +39,12 @@ def code_of(task: Task) -> str:
     True
     """
     code = revision(type(task).__module__, __name__)
-    return f"ssplain {__version__} {code} on torch {version('torch')}"
+    return f"ssplain {__version__} {code} on torch {_torch()}"
+
+
+@cache
+def _torch() -> str:
+    return version("torch")  # it reads a file each time
 
 
 def opened(task: Task) -> Worker:

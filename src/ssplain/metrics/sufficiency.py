@@ -45,7 +45,7 @@ def kept_and_removed(
     >>> bool((kept.only > kept.without).all())
     True
     """
-    with Door(model, **options).open(result.images) as opened:
+    with Door(model, **options).open(result.images, known=result.probabilities) as opened:
         kept = (result.mask > 0).to(opened.images)
 
         def of_target(probabilities: Tensor) -> Tensor:
