@@ -21,6 +21,7 @@ from ssplain.cli.reproduce import reproduce
 from ssplain.cli.serve import serve
 from ssplain.cli.train import train
 from ssplain.cli.vessels import vessels
+from ssplain.collector import collect_rarely
 from ssplain.errors import SSplainError
 from ssplain.threads import wait_briefly
 
@@ -71,6 +72,7 @@ class _Stopped(BaseException):
 
 def main() -> None:
     """Run the command line; a user's mistake becomes one sentence and exit code 2."""
+    collect_rarely()
     wait_briefly()
     _speak_in_sentences()
     try:

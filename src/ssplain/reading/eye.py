@@ -189,19 +189,17 @@ class Reader:
         tell(2, "grading")
         network = self.networks[kind]
         (whole,) = ask(network, [picture])
-        with beside(partial(_changed, seen, frame)) as changed:
+        centre = seen.centre if seen.disc is None else seen.disc[:2]
+        places = quadrant_map(frame.shape, (centre[0], centre[1]))
+        with beside(partial(_other_opinions, network, seen, frame, places)) as others:
             tell(3, "explaining")
             explaining = portion(progress, 3, 1, _STEPS, "explaining")
             explanation = self.explainers[kind].explain(picture[None], progress=explaining)
-        pictures = changed.result()
-        opinions = ask(network, list(pictures.values()))
-        stability = Stability.of(whole, dict(zip(pictures, opinions, strict=True)))
+        changed, parts = others.result()
+        stability = Stability.of(whole, changed)
         relevance = frame.to_image(explanation.mask[0, 0]) * (seen.vessels > 0)
         tell(4, "quadrants")
-        centre = seen.centre if seen.disc is None else seen.disc[:2]
-        places = quadrant_map(frame.shape, (centre[0], centre[1]))
         vessels = measure(tree, places, seen.disc)
-        parts = _what_if(network, seen, frame, places)
         split = shares(seen.vessels, places), shares(relevance, places)
         quadrants = tuple(map(partial(_quadrant, side), PLACES, vessels, *split, *parts))
         tell(_STEPS, "done")
@@ -233,6 +231,15 @@ class Reader:
         """Return the square that the network looks at."""
         shape = (seen.vessels.shape[0], seen.vessels.shape[1])
         return Frame.around(shape, seen.centre, seen.side, self.size)
+
+
+def _other_opinions(
+    network: torch.nn.Module, seen: Seen, frame: Frame, places: NDArray[np.intp]
+) -> tuple[dict[str, Opinion], tuple[list[Opinion], list[Opinion]]]:
+    """Return opinions of slightly changed pictures by name, and those of `_what_if`."""
+    pictures = _changed(seen, frame)
+    changed = dict(zip(pictures, ask(network, list(pictures.values())), strict=True))
+    return changed, _what_if(network, seen, frame, places)
 
 
 def _changed(seen: Seen, frame: Frame) -> dict[str, torch.Tensor]:
