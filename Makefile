@@ -21,7 +21,7 @@ room: .venv/ready ## open the reading room on the bundled models and images
 	$(BIN)/ssplain serve
 
 test: .venv/ready ## run the tests (under ten minutes on two cores)
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -n 3 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: .venv/ready ## run the checks that take minutes each
 	$(BIN)/pytest -m slow
@@ -32,7 +32,7 @@ TOUCHED := tests/explain/test_captum.py tests/rivals/test_hooked.py tests/rivals
   tests/models/test_load.py tests/report/test_render.py tests/pages/test_page.py tests/jobs/test_engine.py \
   tests/app/test_server.py tests/cli/test_app.py tests/cli/test_explain.py tests/test_package.py
 WITH := '.[app,cluster,dicom,onnx]' pytest pytest-xdist hypothesis httpx httpx2 onnx playwright axe-playwright-python
-TRY = OMP_NUM_THREADS=1 $(TMP)/bin/pytest -m "not slow" -W default -n 3 --dist loadfile $(TOUCHED)
+TRY = OMP_NUM_THREADS=1 $(TMP)/bin/pytest -m "not slow" -W default -n 2 --dist loadfile $(TOUCHED)
 
 test-lowest: TMP := .venv-lowest
 test-lowest:     ## a quick selection of tests on the lowest versions that pyproject.toml allows, torch as pinned

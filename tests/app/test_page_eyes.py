@@ -120,6 +120,7 @@ def test_a_segmented_eye_from_choice_to_download(patient: Visit) -> None:
     expect(page.locator(DONE)).to_have_count(3)
 
 
+@pytest.mark.slow
 def test_a_photograph_from_drop_to_download(patient: Visit, tmp_path: Path) -> None:
     photo = tmp_path / "painted.png"
     Image.fromarray((255 * painted_eye(2, 1).photo).astype(np.uint8)).save(photo)

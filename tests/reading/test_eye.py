@@ -208,6 +208,7 @@ def test_an_eye_is_explained_in_40_passes_with_the_settings_of_the_ranking() -> 
         assert {name: told[name] for name in shared} == shared
 
 
+@pytest.mark.slow
 def test_photographs_have_a_scale_of_their_own() -> None:
     shipped = Reader.of("googlenet-rop")
     assert isinstance(shipped.networks["photograph"], Calibrated)

@@ -8,6 +8,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
+from ssplain.data import bundled
 from ssplain.data.simulated import SimulatedROP
 from ssplain.errors import SSplainError
 from ssplain.models.card import WEIGHTS, card
@@ -27,13 +28,15 @@ from tests.fundus.eyes import blank_eye, painted_eye
 COUNTS = {"train": 6, "validation": 3, "test": 6}
 
 
+@pytest.mark.slow
 def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_path: Path) -> None:
     stages = [Stage(Settings(epochs=1, batch_size=3), draws=6)]
     steps: list[tuple[int, Step]] = []
+    examples = {split: SimulatedROP(split, n).examples()[:2] for split, n in COUNTS.items()}
 
     def make(out: Path) -> float:
         return make_rop(
-            {split: SimulatedROP(split, n).examples()[:2] for split, n in COUNTS.items()},
+            examples,
             tmp_path / "work",
             out,
             name="tiny",
@@ -54,8 +57,7 @@ def test_weights_on_disk_do_what_the_card_says_and_a_second_run_only_writes(tmp_
     assert weights["fc.weight"].dtype == torch.float16
     model = GoogLeNet(3)
     model.load_state_dict(weights)
-    images, labels, *_ = SimulatedROP("test", 6).examples()
-    assert judge(model, images, labels).balanced_accuracy == reached
+    assert judge(model, *examples["test"]).balanced_accuracy == reached
     assert make(tmp_path / "two") == reached
     assert len(steps) == 2
     assert card(tmp_path / "two").sha256 == about.sha256
@@ -66,8 +68,8 @@ def test_simulated_images_of_all_splits_are_kept_and_mixed_with_real_courses(
 ) -> None:
     masks = tmp_path / "masks"
     masks.mkdir()
-    for i in range(5):
-        mask = 255 * (SimulatedROP("train", i + 1).truth(i).image > 0)
+    for i, image in enumerate(bundled("rop")[0][:5]):
+        mask = 255 * (image[0].numpy() > 0)
         Image.fromarray(mask.astype(np.uint8)).save(masks / f"{i}.png")
     counts = {"train": 9, "validation": 3, "test": 3}
     images, known = simulated(counts, tmp_path, [masks], workers=1)
