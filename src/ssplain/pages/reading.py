@@ -1,6 +1,7 @@
 """An eye that was read, as pictures and as one self-contained page."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,16 @@ def reading_files(reading: Reading, name: str) -> dict[str, bytes]:
         "explanation": explanation_picture(reading),
     }
     numbers = as_json(reading)
-    return {
-        "vessels.png": png_bytes(shown["vessels"]),
-        "explanation.png": png_bytes(shown["explanation"]),
-        "reading.json": json.dumps(numbers, indent=1, allow_nan=False).encode(),
-        ARRAYS: npz_bytes(arrays(reading)),
-        "eye.html": _page(shown, numbers, name).encode(),
+    made = {
+        "vessels.png": lambda: png_bytes(shown["vessels"]),
+        "explanation.png": lambda: png_bytes(shown["explanation"]),
+        "reading.json": lambda: json.dumps(numbers, indent=1, allow_nan=False).encode(),
+        ARRAYS: lambda: npz_bytes(arrays(reading)),
+        "eye.html": lambda: _page(shown, numbers, name).encode(),
     }
+    with ThreadPoolExecutor(2) as packers:  # zlib works without the interpreter's lock
+        packed = [packers.submit(make) for make in made.values()]
+        return dict(zip(made, (one.result() for one in packed), strict=True))
 
 
 def arrays(reading: Reading) -> dict[str, NDArray[Any]]:
