@@ -138,7 +138,7 @@ class Folders:
             if holder == image:
                 return name
             above = ["/".join(key.split("/")[:i]) for i in range(1, len(parts))]
-            nested = key in self._inner or any(name in self._images for name in above)
+            nested = key in self._inner or any(one in self._images for one in above)
             if holder is not None or nested or self._taken(parts, source):
                 continue
             require_free(self.home.joinpath(*parts))

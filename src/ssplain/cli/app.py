@@ -1,5 +1,7 @@
 """The `ssplain` command: gathers the commands and turns a user's mistake into one sentence."""
 
+import atexit
+import gc
 import signal
 import sys
 import threading
@@ -21,7 +23,6 @@ from ssplain.cli.reproduce import reproduce
 from ssplain.cli.serve import serve
 from ssplain.cli.train import train
 from ssplain.cli.vessels import vessels
-from ssplain.collector import collect_rarely
 from ssplain.errors import SSplainError
 from ssplain.threads import wait_briefly
 
@@ -72,7 +73,8 @@ class _Stopped(BaseException):
 
 def main() -> None:
     """Run the command line; a user's mistake becomes one sentence and exit code 2."""
-    collect_rarely()
+    # at the end Python would look through PyTorch's half a million objects for garbage: a second
+    atexit.register(gc.freeze)
     wait_briefly()
     _speak_in_sentences()
     try:

@@ -2,6 +2,9 @@
 
 from functools import cache
 
+from matplotlib import rcParams
+from matplotlib.font_manager import FontProperties, findfont, get_font
+
 
 def label(text: str, otherwise: str, longest: int = 24) -> str:
     """Return a name as a picture can show it.
@@ -20,7 +23,7 @@ def label(text: str, otherwise: str, longest: int = 24) -> str:
     'image 1'
     """
     plain = " ".join(text.split())
-    if not plain or not _letters().issuperset(map(ord, plain)):
+    if not plain or any(not _has(letter) for letter in plain):
         return otherwise
     if len(plain) > longest:
         tail = (longest - 1) * 2 // 5
@@ -28,16 +31,11 @@ def label(text: str, otherwise: str, longest: int = 24) -> str:
     return plain.replace("$", r"\$")  # a formula, to matplotlib
 
 
-def _letters() -> frozenset[int]:
-    """Return the letters of the font that pictures are written in."""
-    from matplotlib import rcParams  # noqa: PLC0415 - it takes a quarter of a second to load
-
-    return _in_font(tuple(rcParams["font.family"]))
+def _has(letter: str) -> bool:
+    return ord(letter) in _letters(tuple(rcParams["font.family"]))
 
 
 @cache
-def _in_font(family: tuple[str, ...]) -> frozenset[int]:
-    from matplotlib.font_manager import FontProperties, findfont, get_font  # noqa: PLC0415 - as above
-
+def _letters(family: tuple[str, ...]) -> frozenset[int]:
     font = get_font(findfont(FontProperties(family=list(family))))
     return frozenset(font.get_charmap())
