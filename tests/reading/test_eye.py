@@ -72,6 +72,14 @@ def test_small_changes_move_it_little(reading: Reading) -> None:
     assert found.opinions["larger by 5 %"].severity != reading.severity
 
 
+def test_each_change_has_the_opinion_of_its_own_picture(reading: Reading) -> None:
+    network = reader()
+    seen = look(open_image(cross()), disc=(31.5, 31.5, 4.0))
+    for name, picture in _changed(seen, network.frame(seen)).items():
+        (own,) = ask(network.networks["segmented"], [picture])
+        assert reading.stability.opinions[name].severity == pytest.approx(own.severity, abs=1e-4)
+
+
 def test_the_mirrored_eye_is_graded_in_the_mirrored_square() -> None:
     """The field of a photograph may lie off its middle."""
     network = reader()
