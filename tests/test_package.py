@@ -37,7 +37,7 @@ def test_ssplain_does_not_wait_for_captum() -> None:
 def test_jobs_do_not_wait_for_figures() -> None:
     """They write pictures; matplotlib's figures take half a second to load."""
     code = (
-        "import sys, ssplain.jobs.reading, ssplain.jobs.explaining\n"
+        "import sys, ssplain.work.reading, ssplain.work.explaining\n"
         "print({'matplotlib.figure'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

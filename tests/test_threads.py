@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from ssplain.desk.queue import Queue, Task
-from ssplain.jobs import worker
-from ssplain.jobs.explaining import Explaining, ExplainingWorker
 from ssplain.jobs.job import run
 from ssplain.threads import beside, one_core
+from ssplain.work import worker
+from ssplain.work.explaining import Explaining, ExplainingWorker
 from tests.jobs.digits import write_digits
 
 CORES = 3  # a number that no machine has by chance

@@ -22,10 +22,10 @@ from ssplain.desk.job import Job
 from ssplain.desk.library import Library
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
-from ssplain.jobs.explaining import Explaining
 from ssplain.jobs.job import run
-from ssplain.jobs.reading import ReadingEyes
 from ssplain.models import load
+from ssplain.work.explaining import Explaining
+from ssplain.work.reading import ReadingEyes
 from tests.app.conftest import HOME
 from tests.app.grader import grader
 from tests.jobs.digits import QUICK, write_digits

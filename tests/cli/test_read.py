@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from ssplain.cli.read import read
 from ssplain.errors import SSplainError
-from ssplain.jobs.explaining import Explaining
-from ssplain.jobs.task import Item
 from ssplain.reading.eye import Reader
+from ssplain.work.explaining import Explaining
+from ssplain.work.task import Item
 from tests.reading import eyes
 
 app = typer.Typer()

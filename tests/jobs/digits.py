@@ -9,7 +9,7 @@ from pathlib import Path
 from PIL import Image
 
 import ssplain
-from ssplain.jobs.explaining import Explaining
+from ssplain.work.explaining import Explaining
 from tests.cli.command import run
 
 QUICK = Explaining("lenet5-mnist", iterations=2)

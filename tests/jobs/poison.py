@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ssplain.errors import SSplainError
-from ssplain.jobs.task import TASKS, Item, Result, TaskKind
+from ssplain.work.task import TASKS, Item, Result, TaskKind
 
 
 @dataclass(frozen=True)

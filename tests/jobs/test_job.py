@@ -14,14 +14,14 @@ from PIL import Image
 
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation
-from ssplain.jobs import worker
 from ssplain.jobs.driver import State
-from ssplain.jobs.explaining import Explaining
 from ssplain.jobs.index import NAME, Index
 from ssplain.jobs.job import run
-from ssplain.jobs.message import Batch, Worked
 from ssplain.jobs.recheck import retry_failed
 from ssplain.jobs.state import open_job
+from ssplain.work import worker
+from ssplain.work.explaining import Explaining
+from ssplain.work.message import Batch, Worked
 from tests.jobs.digits import QUICK, exported, results, write_digits
 from tests.jobs.poison import Poison, write_files
 

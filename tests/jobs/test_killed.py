@@ -12,7 +12,7 @@ import pytest
 
 from ssplain.jobs.index import NAME
 from ssplain.jobs.job import run
-from ssplain.jobs.place import PARTIAL
+from ssplain.work.place import PARTIAL
 from tests.jobs.digits import MODEL, QUICK, exported, results, start, write_digits
 
 _DICE = random.Random(0)  # noqa: S311 - moments to kill at

@@ -21,8 +21,8 @@ from PIL import Image
 from ssplain.bench.timing import in_turn, ratio
 from ssplain.data import bundled
 from ssplain.jobs.driver import State
-from ssplain.jobs.explaining import Explaining
 from ssplain.jobs.job import run
+from ssplain.work.explaining import Explaining
 
 Case = dict[str, Any]
 _TASK = Explaining("lenet5-mnist")

@@ -44,8 +44,8 @@ from ssplain.terminal.work import (
 if TYPE_CHECKING:
     from sqlite3 import Row
 
-    from ssplain.jobs.explaining import Explaining
     from ssplain.jobs.index import Index
+    from ssplain.work.explaining import Explaining
 
 
 def explain(
@@ -119,8 +119,8 @@ def explain(
     after the running batch. Exit code 0 if all went well, 3 if some images failed, 2 for a mistake.
     """
     from ssplain.files import require_writable
-    from ssplain.jobs.explaining import Explaining
     from ssplain.jobs.plan import parse_shard
+    from ssplain.work.explaining import Explaining
 
     part = None if shard is None else parse_shard(shard)
     if "://" not in out:

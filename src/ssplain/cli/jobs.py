@@ -61,7 +61,7 @@ def _retry(folder: Path, index: Path | None, **options: object) -> None:
     from ssplain.jobs.index import Index
     from ssplain.jobs.recheck import retry_failed
     from ssplain.jobs.state import open_job
-    from ssplain.jobs.task import revive
+    from ssplain.work.task import revive
 
     with open_job(index or folder) as found:
         path, description = found.path, found.about("task")

@@ -41,7 +41,7 @@ def read(
     well, 3 if some could not be read, 2 for a mistake.
     """
     from ssplain.files import require_writable
-    from ssplain.jobs.reading import ReadingEyes
+    from ssplain.work.reading import ReadingEyes
 
     require_writable(Path(out))
     check_report(report, out)

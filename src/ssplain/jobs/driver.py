@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from ssplain.jobs.engine import Engine, EngineLost, WorkerLost
 from ssplain.jobs.index import NAME, Index
-from ssplain.jobs.message import Batch, Outcome, Worked
-from ssplain.jobs.place import Place
 from ssplain.jobs.survey import Survey
-from ssplain.jobs.task import Item, Task
-from ssplain.jobs.worker import code_of, perform
+from ssplain.work.message import Batch, Outcome, Worked
+from ssplain.work.place import Place
+from ssplain.work.task import Item, Task
+from ssplain.work.worker import code_of, perform
 
 GIVEN_UP = 3  # times that an image kills its worker, alone, before it is given up
 _SNAPSHOT = 60.0  # seconds between copies of an index that is kept elsewhere

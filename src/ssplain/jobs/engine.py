@@ -26,9 +26,9 @@ from multiprocessing import connection, get_context, parent_process
 from typing import Any, cast
 
 from ssplain.errors import SSplainError
-from ssplain.jobs.scribe import at_work
-from ssplain.jobs.task import TASKS, TaskKind
-from ssplain.jobs.worker import leave_waiting
+from ssplain.work.scribe import at_work
+from ssplain.work.task import TASKS, TaskKind
+from ssplain.work.worker import leave_waiting
 
 KINDS = ("here", "processes", "dask")
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from ssplain.errors import SSplainError
 from ssplain.jobs.index import Index
-from ssplain.jobs.task import Task, describe
-from ssplain.jobs.worker import code_of, computed
 from ssplain.models.card import find_card
+from ssplain.work.task import Task, describe
+from ssplain.work.worker import code_of, computed
 
 LONG = 200  # letters of a value in a sentence
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from ssplain.errors import SSplainError
-from ssplain.jobs.task import Item
+from ssplain.work.task import Item
 
 NAME = "index.sqlite"
 STATES = ("done", "failed", "waiting")

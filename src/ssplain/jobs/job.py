@@ -14,14 +14,14 @@ from ssplain.jobs.driver import Driver, State
 from ssplain.jobs.engine import start
 from ssplain.jobs.identity import hold, identity
 from ssplain.jobs.index import NAME, Index
-from ssplain.jobs.place import Place
 from ssplain.jobs.plan import Entry, entries, in_shard, shard_folder
 from ssplain.jobs.recheck import recheck
 from ssplain.jobs.survey import SMALL
-from ssplain.jobs.task import Item, Task, describe
-from ssplain.jobs.worker import computed, opened
 from ssplain.names import Folders, Source
 from ssplain.threads import one_core
+from ssplain.work.place import Place
+from ssplain.work.task import Item, Task, describe
+from ssplain.work.worker import computed, opened
 
 MOST = 1_000_000  # images of one job: a thousand folders of a thousand results
 
@@ -82,7 +82,7 @@ def run(
     >>> import tempfile
     >>> from ssplain.report import grey, write_png
     >>> from ssplain.data import bundled
-    >>> from ssplain.jobs.explaining import Explaining
+    >>> from ssplain.work.explaining import Explaining
     >>> home = Path(tempfile.mkdtemp())
     >>> for i in range(3):
     ...     write_png(grey(bundled("mnist")[0][i]), home / "in" / f"{i}.png")

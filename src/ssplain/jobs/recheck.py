@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from ssplain.files import hash_file
 from ssplain.jobs.index import Index
-from ssplain.jobs.place import Place
 from ssplain.jobs.survey import stamp_of
+from ssplain.work.place import Place
 
 _RESET = (
     "status = 'waiting', same_as = NULL, error = NULL, bytes = NULL, prediction = NULL, "

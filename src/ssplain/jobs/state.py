@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ssplain.errors import SSplainError
 from ssplain.jobs.index import NAME, Index
-from ssplain.jobs.place import Place
+from ssplain.work.place import Place
 
 _SHARD = re.compile(r"shard-(\d+)-of-(\d+)")
 _FIRST = ("path", "page", "id", "status", "prediction", "target", "probabilities")

@@ -14,9 +14,9 @@ from ssplain.data import pages_of
 from ssplain.errors import SSplainError
 from ssplain.files import hash_file
 from ssplain.jobs.index import Index, item_of
-from ssplain.jobs.place import Place
-from ssplain.jobs.task import Item, Task
 from ssplain.names import Folders, Source, safe_name
+from ssplain.work.place import Place
+from ssplain.work.task import Item, Task
 
 PART = 1000  # results in one folder
 SMALL = 900  # jobs of up to this many images need no parts

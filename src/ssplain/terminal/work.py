@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ssplain.jobs.driver import State
     from ssplain.jobs.index import Index
     from ssplain.jobs.job import Summary
-    from ssplain.jobs.task import Task
+    from ssplain.work.task import Task
 
 Inputs = Annotated[
     list[str],

@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.files import npz_bytes
-from ssplain.jobs.place import NoRoom, Place
-from ssplain.jobs.task import Files, Item
 from ssplain.names import Source
+from ssplain.work.place import NoRoom, Place
+from ssplain.work.task import Files, Item
 
 Letter = tuple[Item, Callable[[], Files], Mapping[str, Any]]  # an image, its files, how it was made
 _BEGIN = """
 import sys
 boss, handle, *sys.path = sys.argv[1:]
-from ssplain.jobs.scribe import serve
+from ssplain.work.scribe import serve
 serve(int(boss), int(handle))
 """
 

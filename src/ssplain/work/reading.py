@@ -10,13 +10,13 @@ import torch
 
 from ssplain.data import read_any
 from ssplain.data.readers import eye_of
-from ssplain.jobs.task import Item, Result
 from ssplain.models import card
 from ssplain.pages.reading import reading_files
 from ssplain.reading.eye import EXPLAINER, Reader
 from ssplain.reading.opinion import GRADES, read_formulas
 from ssplain.reading.quadrants import Side, check_eye, settle_eye
 from ssplain.reading.table import as_row
+from ssplain.work.task import Item, Result
 
 
 @dataclass(frozen=True)

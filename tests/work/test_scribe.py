@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssplain.jobs import scribe as room
-from ssplain.jobs import worker
 from ssplain.jobs.job import run
-from ssplain.jobs.place import NoRoom, Place
-from ssplain.jobs.scribe import Letter, Scribe, packed, write_all
-from ssplain.jobs.task import Item
+from ssplain.work import scribe as room
+from ssplain.work import worker
+from ssplain.work.place import NoRoom, Place
+from ssplain.work.scribe import Letter, Scribe, packed, write_all
+from ssplain.work.task import Item
 from tests.jobs.digits import QUICK, results, write_digits
 
 
@@ -93,7 +93,7 @@ def test_one_that_cannot_be_started_is_done_without(
 
 
 def test_it_ends_with_a_killed_driver() -> None:
-    code = "from ssplain.jobs.scribe import Scribe; s = Scribe(); print(s.pid, flush=True); input()"
+    code = "from ssplain.work.scribe import Scribe; s = Scribe(); print(s.pid, flush=True); input()"
     driver = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from ssplain.errors import SSplainError
-from ssplain.jobs import reading
-from ssplain.jobs.task import Item
 from ssplain.reading.eye import Reader
+from ssplain.work import reading
+from ssplain.work.task import Item
 from tests.reading.eyes import cross, reader
 
 

@@ -14,13 +14,13 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from ssplain.errors import SSplainError, no_memory
-from ssplain.jobs.message import Batch, Outcome, Worked
-from ssplain.jobs.place import Place
-from ssplain.jobs.scribe import scribe, write_all
-from ssplain.jobs.task import Item, Result, Task, Worker
 from ssplain.run.revision import revision
 from ssplain.threads import one_core, use_cores
 from ssplain.version import __version__
+from ssplain.work.message import Batch, Outcome, Worked
+from ssplain.work.place import Place
+from ssplain.work.scribe import scribe, write_all
+from ssplain.work.task import Item, Result, Task, Worker
 
 T = TypeVar("T")
 _Found = tuple[Item, Result | str, float]  # an image, its result or what is wrong, and seconds
@@ -34,7 +34,7 @@ OVERLAP = 32  # from this many images on, a batch alone is computed in two, so t
 def code_of(task: Task) -> str:
     """Return the version of the package, a hash of the code that results depend on, and torch's.
 
-    >>> from ssplain.jobs.explaining import Explaining
+    >>> from ssplain.work.explaining import Explaining
     >>> code_of(Explaining("lenet5-mnist")).startswith(f"ssplain {__version__} ")
     True
     """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssplain.errors import SSplainError
-from ssplain.jobs.task import Item, Task, describe, revive
+from ssplain.work.task import Item, Task, describe, revive
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Batch:
     def written(self) -> str:
         """Return it as JSON.
 
-        >>> from ssplain.jobs.explaining import Explaining
+        >>> from ssplain.work.explaining import Explaining
         >>> batch = Batch(Explaining("lenet5-mnist"), (Item(1, "/e.png"),), "/out", "1.0", 4, True)
         >>> Batch.read(batch.written()) == batch
         True

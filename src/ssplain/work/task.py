@@ -135,8 +135,8 @@ TASKS: Register[TaskKind] = Register(
     "ssplain.tasks",
     TaskKind,
     [
-        TaskKind("explain", "ssplain.jobs.explaining:Explaining"),
-        TaskKind("read", "ssplain.jobs.reading:ReadingEyes"),
+        TaskKind("explain", "ssplain.work.explaining:Explaining"),
+        TaskKind("read", "ssplain.work.reading:ReadingEyes"),
     ],
 )
 
@@ -144,7 +144,7 @@ TASKS: Register[TaskKind] = Register(
 def describe(task: Task) -> dict[str, Any]:
     """Return a task as JSON can hold it.
 
-    >>> from ssplain.jobs.explaining import Explaining
+    >>> from ssplain.work.explaining import Explaining
     >>> revive(describe(Explaining("lenet5-mnist"))) == Explaining("lenet5-mnist")
     True
     """

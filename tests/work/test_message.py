@@ -11,10 +11,10 @@ import pytest
 
 import ssplain
 from ssplain.errors import SSplainError
-from ssplain.jobs.explaining import Explaining
-from ssplain.jobs.message import Batch, Outcome, Worked
-from ssplain.jobs.task import Item, describe, revive
-from ssplain.jobs.worker import code_of, perform
+from ssplain.work.explaining import Explaining
+from ssplain.work.message import Batch, Outcome, Worked
+from ssplain.work.task import Item, describe, revive
+from ssplain.work.worker import code_of, perform
 from tests.jobs.poison import Poison, write_files
 
 HOME = Path(ssplain.__file__).parent
@@ -31,7 +31,7 @@ def test_no_file_of_ours_imports_pickle() -> None:
 
 
 def test_a_scheduler_that_looks_at_a_call_needs_no_torch() -> None:
-    code = "import sys, ssplain.jobs.worker as w; w.perform; sys.exit('torch' in sys.modules)"
+    code = "import sys, ssplain.work.worker as w; w.perform; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

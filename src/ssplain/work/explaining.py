@@ -22,14 +22,14 @@ from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
 from ssplain.explain.starts import asks_model
 from ssplain.explain.targets import named_target
-from ssplain.jobs.scribe import packed
-from ssplain.jobs.task import Files, Item, Result
 from ssplain.metrics import kept_and_removed
 from ssplain.models import Head, ModelCard, fold_batch_norm, load
 from ssplain.models.card import find_card
 from ssplain.models.classes import classes_of
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
+from ssplain.work.scribe import packed
+from ssplain.work.task import Files, Item, Result
 
 QUICK = 5  # images of a job whose stability is measured unasked
 _SOLVER = ("budget", "norm", "tv_weight", "rho", "lr", "iterations", "start", "fill")
