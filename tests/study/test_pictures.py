@@ -1,10 +1,12 @@
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ssplain.metrics import Evaluation
-from ssplain.study.declare import ALL
+from ssplain.study.declare import ALL, RIVALS
 from ssplain.study.kinds import Variant
 from ssplain.study.pictures import against_passes, curves, dots, map_grid
 from ssplain.study.style import lines, save_figure, style
@@ -65,6 +67,25 @@ def test_dots_are_hollow_where_lines_are_broken_and_the_first_is_largest() -> No
         assert dot.get_markerfacecolor() == (looks[title].color if filled else "white")
     sizes = [dot.get_markersize() for dot in drawn.values()]
     assert sizes[0] > max(sizes[1:])
+
+
+def test_no_words_leave_the_drawing_or_run_into_others() -> None:
+    measures = ("connected", "average-precision-above-chance", "precision-above-chance")
+    values = dict.fromkeys(measures, torch.rand(4).double())
+    curve = dict.fromkeys(measures, torch.rand(4, 3))
+    shown = {"support": {v.title: Evaluation(values, curve, GRID, LABELS) for v in RIVALS}}
+    for drawn, panels in ((curves, measures[:1]), (dots, measures)):
+        with style():
+            drawing = drawn(shown, [("support", name) for name in panels], "")
+            canvas = FigureCanvasAgg(drawing)
+            canvas.draw()
+        texts = [text for axes in drawing.axes for text in (axes.title, axes.xaxis.label)]
+        boxes = [text.get_window_extent() for text in texts if text.get_text()]
+        boxes += [legend.get_window_extent() for legend in drawing.legends]
+        for box in boxes:
+            assert box.x0 >= 0
+            assert box.x1 <= drawing.bbox.x1
+        assert not [1 for a, b in combinations(boxes, 2) if a.overlaps(b)]
 
 
 def test_passes_stand_beside_each_other_under_the_measures_name() -> None:

@@ -48,7 +48,7 @@ def curves(found: Mapping[str, Evaluations], panels: Sequence[Panel], note: str)
                 **looks[title]._asdict(),
             )
         record = MEASURES.find(measure)
-        axes.set(title=record.says(record.heading or measure), ylabel=record.unit)
+        axes.set(title=fill(record.says(record.heading or measure), 28), ylabel=record.unit)
         axes.set(xlabel=SHARE[axis], xlim=(0, 100), ylim=(0, 1.02))
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
@@ -98,9 +98,9 @@ def dots(found: Mapping[str, Evaluations], panels: Sequence[Panel], note: str) -
     count = max(len(found[axis]) for axis, _ in panels)
     columns = min(4, len(panels))
     rows = -(-len(panels) // columns)
-    drawing = Figure(
-        figsize=(3.3 * columns, rows * (0.21 * count + 0.9) + 0.4), layout="constrained"
-    )
+    longest = max(len(title) for axis, _ in panels for title in found[axis])
+    size = (1.95 + 0.065 * longest) * columns, rows * (0.21 * count + 0.9) + 0.4
+    drawing = Figure(figsize=size, layout="constrained")
     grid = drawing.subplots(rows, columns, squeeze=False).ravel()
     for axes, panel in zip(grid, panels, strict=False):
         _dots(axes, found[panel[0]], panel)
