@@ -3,7 +3,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ssplain.metrics import Evaluation
 from ssplain.study.declare import ALL, RIVALS
@@ -77,8 +76,7 @@ def test_no_words_leave_the_drawing_or_run_into_others() -> None:
     for drawn, panels in ((curves, measures[:1]), (dots, measures)):
         with style():
             drawing = drawn(shown, [("support", name) for name in panels], "")
-            canvas = FigureCanvasAgg(drawing)
-            canvas.draw()
+            drawing.draw_without_rendering()
         texts = [text for axes in drawing.axes for text in (axes.title, axes.xaxis.label)]
         boxes = [text.get_window_extent() for text in texts if text.get_text()]
         boxes += [legend.get_window_extent() for legend in drawing.legends]
