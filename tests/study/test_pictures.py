@@ -73,7 +73,7 @@ def test_no_words_leave_the_drawing_or_run_into_others() -> None:
     values = dict.fromkeys(measures, torch.rand(4).double())
     curve = dict.fromkeys(measures, torch.rand(4, 3))
     shown = {"support": {v.title: Evaluation(values, curve, GRID, LABELS) for v in RIVALS}}
-    for drawn, panels in ((curves, measures[:1]), (dots, measures)):
+    for drawn, panels in ((curves, measures[:1] * 3), (dots, measures)):
         with style():
             drawing = drawn(shown, [("support", name) for name in panels], "")
             drawing.draw_without_rendering()
@@ -84,6 +84,8 @@ def test_no_words_leave_the_drawing_or_run_into_others() -> None:
             assert box.x0 >= 0
             assert box.x1 <= drawing.bbox.x1
         assert not [1 for a, b in combinations(boxes, 2) if a.overlaps(b)]
+        for axes in drawing.axes:
+            assert axes.title.get_window_extent().width <= axes.bbox.width
 
 
 def test_passes_stand_beside_each_other_under_the_measures_name() -> None:
