@@ -17,6 +17,14 @@ def reproduce(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything drawn at random.")] = 0,
+    go_on: Annotated[
+        bool,
+        typer.Option(
+            "--go-on",
+            help="Take the first images from an earlier run with fewer of them, even if the code "
+            "has changed since; some are done again, to see that both runs belong together.",
+        ),
+    ] = False,
 ) -> None:
     """Repeat figures and tables of the paper on bundled images, and judge its claims.
 
@@ -31,7 +39,7 @@ def reproduce(
 
     for study in named(name):
         with bar(study) as progress:
-            record = run(study, out, images=images, seed=seed, progress=progress)
+            record = run(study, out, images=images, seed=seed, go_on=go_on, progress=progress)
         update_ledger(out)
         files = len(record.figures) + len(record.tables)
         typer.echo(

@@ -98,9 +98,16 @@ def write_record(folder: Path, record: Record) -> None:
     _write(folder / RECORD, asdict(record))
 
 
+def read_record(folder: Path) -> Record:
+    """Read the record of one study from its folder."""
+    if not (folder / RECORD).exists():
+        raise SSplainError(f"{folder} holds no finished study; run it first.")
+    return _read(folder / RECORD, _record)
+
+
 def read_records(folder: Path) -> list[tuple[Path, Record]]:
     """Read the finished studies of a folder, each with its own folder, in order of their names."""
-    found = [(path.parent, _read(path, _record)) for path in sorted(folder.glob(f"*/{RECORD}"))]
+    found = [(path.parent, read_record(path.parent)) for path in sorted(folder.glob(f"*/{RECORD}"))]
     if not found:
         raise SSplainError(
             f"{folder} holds no finished study; run `ssplain reproduce NAME --out {folder}` first."

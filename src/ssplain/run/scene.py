@@ -1,8 +1,8 @@
 """What is explained and measured: a model, images with their labels, and what is known of them."""
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -71,6 +71,18 @@ class Scene:
     def piece(self) -> int:
         """How many images to explain at a time: little is lost when a run is stopped."""
         return 50 if self.images[0, 0].numel() <= 64 * 64 else 2
+
+    def take(self, rows: Sequence[int]) -> "Scene":
+        """Return the scene with some of its images.
+
+        >>> bundled_scene("mnist", 3).take([2, 0]).labels.tolist()
+        [1, 7]
+        """
+        some = list(rows)
+        truth = None if self.truth is None else self.truth[some]
+        return replace(
+            self, images=self.images[some], labels=self.labels[some], truth=truth, _trees={}
+        )
 
     def trees(self, rows: range) -> list[VesselTree] | None:
         """Return the vessels of some of the images, each traced once; None if they have none."""

@@ -8,23 +8,30 @@ from typing import Any
 import torch
 
 from ssplain.explain.registry import method
-from ssplain.metrics import Evaluation, evaluate
+from ssplain.metrics import evaluate
 from ssplain.models.fingerprint import fingerprint, hash_tensor
 from ssplain.progress import Progress
 from ssplain.report.record import Exhibit, Record, write_record
 from ssplain.run.revision import revision
 from ssplain.run.scene import Scene
 from ssplain.run.store import Store
+from ssplain.study.earlier import earlier, settings
 from ssplain.study.exhibits import EXHIBITS, write_examples
 from ssplain.study.kinds import MapStudy, Study
-from ssplain.study.results import Results, write_results
+from ssplain.study.results import Found, Results, write_results
 from ssplain.study.style import style
 from ssplain.study.work import do
 from ssplain.version import __version__
 
 
 def run(
-    study: MapStudy, scene: Scene, home: Path, *, seed: int = 0, progress: Progress | None = None
+    study: MapStudy,
+    scene: Scene,
+    home: Path,
+    *,
+    seed: int = 0,
+    go_on: bool = False,
+    progress: Progress | None = None,
 ) -> Record:
     """Run a study and write its folder; the record comes last.
 
@@ -33,9 +40,15 @@ def run(
         scene: model and images.
         home: folder of all studies; the store is in it.
         seed: of all draws.
+        go_on: whether to take the first images from an earlier, shorter run in this folder.
         progress: as in `ssplain.study.work.do`.
     """
-    work = do(study, scene, Store(home / "store"), seed=seed, progress=progress)
+    past = earlier(study, scene, home, seed=seed) if go_on else None
+    before = None if past is None else past.results
+    work = do(study, scene, Store(home / "store"), seed=seed, before=before, progress=progress)
+    about = manifest(study, scene, seed)
+    if past is not None:
+        about |= {"earlier": past.parts(), "drift": work.drift}
     folder = home / study.name
     with style():
         shown = [one for name in study.exhibits for one in EXHIBITS[name](work, folder)]
@@ -45,12 +58,9 @@ def run(
         work.found,
         shown,
         images=len(scene.images),
-        settings={
-            "targets": study.targets,
-            **{v.title: v.all_settings(scene.dataset) for v in study.variants},
-        },
-        manifest=manifest(study, scene, seed),
-        seconds=work.seconds,
+        settings=settings(study, scene),
+        manifest=about,
+        seconds=work.seconds + (0 if past is None else past.record.seconds),
         examples=write_examples(work, folder) if study.examples else None,
     )
 
@@ -58,7 +68,7 @@ def run(
 def finish(
     study: Study,
     home: Path,
-    found: Mapping[str, Mapping[str, Evaluation]],
+    found: Found,
     shown: Sequence[Exhibit],
     *,
     images: int,
@@ -69,7 +79,8 @@ def finish(
 ) -> Record:
     """Write the values of each image and then the record, which says that the study is whole."""
     folder = home / study.name
-    write_results(folder, Results(study.name, images, found))
+    # what has fewer images than were declared may be gone on with
+    write_results(folder, Results(study.name, images, found), curves=images < study.images)
     record = Record(
         name=study.name,
         title=study.title,
@@ -99,7 +110,7 @@ def manifest(study: Study, scene: Scene, seed: int) -> dict[str, Any]:
         "torch": torch.__version__,
         "python": platform.python_version(),
         "threads": torch.get_num_threads(),
-        "model": fingerprint(scene.model),
+        "model": fingerprint(scene.network),
         "images": hash_tensor(scene.images),
         "seed": seed,
     }

@@ -16,7 +16,7 @@ from ssplain.study.style import save_figure
 from ssplain.study.tables import curves_csv
 from ssplain.study.work import Work
 
-FIGURE_IMAGES, EXAMPLE_IMAGES = 4, 10
+FIGURE_IMAGES = 4
 EXAMPLES = "examples.npz"
 AXES = {
     "all": "the share of all pixels, as in the paper",
@@ -95,11 +95,10 @@ def _localisation(work: Work, folder: Path) -> Iterator[Exhibit]:
 
 
 def _maps(work: Work, folder: Path) -> Iterator[Exhibit]:
-    study, scene = work.study, work.scene
-    rows = scene.examples(FIGURE_IMAGES)
+    study, scene, rows = work.study, work.scene, work.rows[:FIGURE_IMAGES]
     drawn = {
-        variant: made.joined()[rows]
-        for variant, made in work.maps.items()
+        variant: maps[:FIGURE_IMAGES]
+        for variant, maps in work.maps.items()
         if not study.drawn or variant in study.drawn
     }
     names = [scene.classes[int(scene.labels[row])] for row in rows]
@@ -153,9 +152,8 @@ EXHIBITS: Mapping[str, Part] = {
 
 def write_examples(work: Work, folder: Path) -> str:
     """Write maps of a few images for the page's slider, scaled to a highest magnitude of 1."""
-    scene = work.scene
-    rows = scene.examples(EXAMPLE_IMAGES)
-    scores = torch.stack([made.joined()[rows, 0] for made in work.maps.values()], 1)
+    scene, rows = work.scene, work.rows
+    scores = torch.stack([maps[:, 0] for maps in work.maps.values()], 1)
     scores = scores / scores.abs().amax((2, 3), keepdim=True).clamp(min=1e-30)
     arrays = {
         "images": np.stack([grey(scene.images[row])[..., 0] for row in rows]),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssplain.data import DATASETS
+from ssplain.errors import SSplainError
 from ssplain.models.card import BUNDLED
 from ssplain.progress import Progress
 from ssplain.report.record import Record
@@ -33,6 +34,7 @@ def reproduce(
     *,
     images: int | None = None,
     seed: int = 0,
+    go_on: bool = False,
     progress: Progress | None = None,
 ) -> Record:
     """Run a study on the bundled images.
@@ -42,9 +44,12 @@ def reproduce(
         home: folder of all studies.
         images: at most this many; None for as many as the paper has.
         seed: of all draws.
+        go_on: whether to take the first images from an earlier, shorter run in this folder.
         progress: as in `ssplain.study.work.do`.
     """
     study = declared(name)
+    if go_on and not isinstance(study, MapStudy):
+        raise SSplainError(f"{name!r} cannot be gone on with; run it anew, without --go-on.")
     scenes = {
         dataset: bundled_scene(dataset, images or IMAGES[dataset])
         for dataset in study.datasets
@@ -52,7 +57,8 @@ def reproduce(
     }
     match study:
         case MapStudy():
-            return run(study, scenes[study.dataset], home, seed=seed, progress=progress)
+            scene = scenes[study.dataset]
+            return run(study, scene, home, seed=seed, go_on=go_on, progress=progress)
         case SanityStudy():
             return run_sanity(study, scenes[study.dataset], home, seed=seed, progress=progress)
         case TimesStudy():

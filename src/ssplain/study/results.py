@@ -12,6 +12,7 @@ from ssplain.metrics import Evaluation
 from ssplain.study.kinds import Variant
 
 VALUES = "values.npz"
+Found = Mapping[str, Mapping[str, Evaluation]]
 _BETWEEN = "|"
 
 
@@ -33,7 +34,7 @@ class Results:
 
     study: str
     images: int
-    found: Mapping[str, Mapping[str, Evaluation]]
+    found: Found
 
     def of(self, variant: Variant, measure: str, group: str) -> Evaluation:
         """Return what was measured on an explainer, or say that this was not."""
@@ -45,8 +46,14 @@ class Results:
         return found
 
 
-def write_results(folder: Path, results: Results) -> None:
-    """Write the values of each image; its curves are in the store, their means in the tables.
+def write_results(folder: Path, results: Results, *, curves: bool = False) -> None:
+    """Write the values of each image.
+
+    Args:
+        folder: of the study.
+        results: what it found.
+        curves: whether to write the curves of each image, too, so that a longer run can go on from
+            here (see `ssplain.study.earlier`). They are large, and their means are in the tables.
 
     >>> import tempfile, torch
     >>> one = Evaluation.of_values({"gini": torch.ones(2)}, torch.zeros(2))
@@ -58,7 +65,8 @@ def write_results(folder: Path, results: Results) -> None:
     arrays = {"images": np.array(results.images)}
     for group, by_title in results.found.items():
         for title, found in by_title.items():
-            own = replace(found, curves={}, seconds=0.0).arrays()
+            kept = {name: one.float() for name, one in found.curves.items()} if curves else {}
+            own = replace(found, curves=kept, seconds=0.0).arrays()
             arrays |= {_BETWEEN.join((group, title, name)): array for name, array in own.items()}
     write_whole(folder / VALUES, npz_bytes(arrays))
 

@@ -5,9 +5,12 @@ studies that need the same maps share them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from torch import Tensor
+
+from ssplain.errors import SSplainError
 from ssplain.metrics import MEASURES, Evaluation, evaluate
 from ssplain.progress import Progress, portion
 from ssplain.run.evaluations import evaluate_once
@@ -15,6 +18,10 @@ from ssplain.run.maps import Maps, explain_once
 from ssplain.run.scene import Scene
 from ssplain.run.store import Store
 from ssplain.study.kinds import MapStudy, Variant
+from ssplain.study.results import Found, Results
+
+SHOWN_IMAGES = 10
+ALIKE = 0.1  # mean difference of an image's values beyond which two runs are not one study
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +31,21 @@ class Work:
     Attributes:
         study: what was to be done.
         scene: on what.
-        maps: of each variant.
+        rows: the images that are shown.
+        maps: of each variant, of these images, `(n, 1, H, W)`.
         found: by axis, or "maps", and title: what was measured.
         seconds: what it all took, pieces that were found done included.
+        drift: by title, how far images that an earlier run had done are off when they are done
+            again; empty if there was none.
     """
 
     study: MapStudy
     scene: Scene
-    maps: Mapping[Variant, Maps]
-    found: Mapping[str, Mapping[str, Evaluation]]
+    rows: list[int]
+    maps: Mapping[Variant, Tensor]
+    found: Found
     seconds: float
+    drift: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def note(self) -> str:
@@ -42,7 +54,13 @@ class Work:
 
 
 def do(
-    study: MapStudy, scene: Scene, store: Store, *, seed: int = 0, progress: Progress | None = None
+    study: MapStudy,
+    scene: Scene,
+    store: Store,
+    *,
+    seed: int = 0,
+    before: Results | None = None,
+    progress: Progress | None = None,
 ) -> Work:
     """Explain the images by all explainers of a study, and measure the maps.
 
@@ -51,8 +69,45 @@ def do(
         scene: model and images.
         store: where finished pieces are.
         seed: of all draws.
+        before: what an earlier run found of the first images. These are not done again, but for
+            those that are shown (the first one where none is), which tell whether the two runs
+            belong together.
         progress: told the work done, in passes through the model, and what is being done.
     """
+    rows = scene.examples(SHOWN_IMAGES)
+    if before is None:
+        all_of_it = _see(study, scene, store, seed, progress)
+        maps = {variant: made.joined()[rows] for variant, made in all_of_it.maps.items()}
+        return Work(study, scene, rows, maps, all_of_it.found, all_of_it.seconds)
+    if "maps" not in study.exhibits:
+        rows = [0]
+    known, total = before.images, len(scene.images) - before.images + len(rows)
+    again = _see(study, scene.take(rows), store, seed, portion(progress, 0, len(rows), total))
+    drift = _drift(before.found, again.found, rows)
+    rest = portion(progress, len(rows), total - len(rows), total)
+    new = _see(study, scene.take(range(known, len(scene.images))), store, seed, rest)
+    found = {
+        group: {
+            title: Evaluation.join([before.found[group][title], own]) for title, own in by.items()
+        }
+        for group, by in new.found.items()
+    }
+    maps = {variant: made.joined() for variant, made in again.maps.items()}
+    return Work(study, scene, rows, maps, found, again.seconds + new.seconds, drift)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """All maps of some images, and what was measured on them."""
+
+    maps: Mapping[Variant, Maps]
+    found: Found
+    seconds: float
+
+
+def _see(
+    study: MapStudy, scene: Scene, store: Store, seed: int, progress: Progress | None
+) -> _Seen:
     targets = scene.labels if study.targets == "label" else scene.predicted()
     count = len(scene.images)
     costs = {v: passes(v.all_settings(scene.dataset), v.method, scene) for v in study.variants}
@@ -105,7 +160,33 @@ def do(
             measures=looks,
             reference=first,
         )
-    return Work(study, scene, maps, found, seconds)
+    return _Seen(maps, found, seconds)
+
+
+def _drift(before: Found, again: Found, rows: list[int]) -> dict[str, float]:
+    """Return by title how far the values of images are from those of an earlier run, on average.
+
+    Other machines round otherwise, and a few pixels of a map may change places for it; another
+    explainer, or another measure, is further off than that.
+    """
+    off: dict[str, list[float]] = {}
+    for group, by_title in again.items():
+        for title, own in by_title.items():
+            kept = before[group][title]
+            both = [(i, row) for i, row in enumerate(rows) if row < len(kept.labels)]
+            here, there = (list(some) for some in zip(*both, strict=True))
+            for name, values in own.values.items():
+                old = kept.values[name][there]
+                gaps = (values[here] - old).abs() / old.abs().clamp(min=1)
+                off.setdefault(title, []).append(float(gaps.nanmean().nan_to_num()))
+    drift = {title: sum(each) / len(each) for title, each in off.items()}
+    for title, mean in drift.items():
+        if mean > ALIKE:
+            raise SSplainError(
+                f"{title} gives other values than in the earlier run ({mean:.2f} off on average), "
+                "so the two do not belong together; run all images anew, without --go-on."
+            )
+    return drift
 
 
 def passes(settings: Mapping[str, Any], method: str, scene: Scene) -> float:
