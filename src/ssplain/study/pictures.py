@@ -136,6 +136,7 @@ def _dots(axes: Axes, found: Evaluations, panel: Panel) -> None:
     where = f"\n({named})" if named else ""
     axes.set_xlabel(fill(record.says(record.words), 26) + where)
     axes.grid(visible=False, axis="y")
+    axes.locator_params(axis="x", nbins=4)  # the numbers of a narrow panel must not touch
     for label in axes.get_yticklabels():
         if label.get_text() == next(iter(found)):
             label.set_fontweight("bold")
