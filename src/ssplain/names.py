@@ -141,7 +141,8 @@ class Folders:
             nested = key in self._inner or any(one in self._images for one in above)
             if holder is not None or nested or self._taken(parts, source):
                 continue
-            require_free(self.home.joinpath(*parts))
+            if _fold(parts[0]) in self._names_in(self.home):  # else there is nothing to look at
+                require_free(self.home.joinpath(*parts))
             self._images[key] = image
             self._inner.update(above)
             return name

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ssplain.data.images import MAX_PIXELS
 from ssplain.errors import SSplainError
+from ssplain.pictures import MAX_PIXELS
 
 
 def read_dicom(path: str | Path, page: int | None = None) -> torch.Tensor:

@@ -10,14 +10,15 @@ import torch
 from PIL import Image
 
 from ssplain.data.dicom import dicom_eye, dicom_frames, read_dicom
-from ssplain.data.images import MAX_PIXELS, read_image
+from ssplain.data.images import read_image
 from ssplain.errors import SSplainError
 from ssplain.files import require_file
+from ssplain.pictures import MAX_PIXELS, TIFF
+from ssplain.pictures import SUFFIXES as PICTURES
 
-_TIFF = (".tif", ".tiff")
 _DICOM = (".dcm", ".dicom")
 # what files are looked for in folders
-SUFFIXES = (".png", *_TIFF, ".jpg", ".jpeg", ".bmp", ".gif", ".npz", *_DICOM)
+SUFFIXES = (*PICTURES, ".npz", *_DICOM)
 
 
 def read_any(path: str | Path, page: int | None = None) -> torch.Tensor:
@@ -67,7 +68,7 @@ def pages_of(path: str | Path) -> int:
         return len(_images_in(path)) if path.is_file() else 1
     if suffix in _DICOM or not suffix:
         return dicom_frames(path)
-    if suffix in _TIFF:
+    if suffix in TIFF:
         try:
             with Image.open(path, formats=("TIFF",)) as image:
                 return int(getattr(image, "n_frames", 1))

@@ -222,14 +222,20 @@ def _coded(outcome: Mapping[str, Any]) -> dict[str, Any]:
     return whole | {n: v if v is None else os.fsencode(v) for n, v in names.items()}
 
 
-def item_of(row: sqlite3.Row) -> Item:
-    """Return an image of the index as a worker needs it."""
+def item_of(row: sqlite3.Row, sha256: str | None = None, page: int | None = None) -> Item:
+    """Return an image of the index as a worker needs it.
+
+    Args:
+        row: of the index.
+        sha256: of the file's content, if it is known better than the index knows it.
+        page: likewise.
+    """
     return Item(
         row["number"],
         row["path"],
         row["given"],
-        row["sha256"] or "",
-        row["page"],
+        sha256 or row["sha256"] or "",
+        row["page"] if page is None else page,
         row["wanted"],
         row["file"] or "",
     )

@@ -157,26 +157,29 @@ class Survey:
             if seen.pages > 1 and page is None:
                 page = 0
                 self._spread(row, seen)
-            db.execute(
-                "UPDATE images SET stamp = ?, sha256 = ?, page = ? WHERE number = ?",
-                (seen.stamp, seen.sha256 or None, page, number),
+            original = (
+                self.index.original(seen.sha256, page, row["wanted"]) if seen.sha256 else None
             )
-            if seen.error is not None:
-                self._fail(row, seen.error)
-                return []
-            original = self.index.original(seen.sha256, page, row["wanted"])
-            if original is not None and original != number:
+            item = item_of(row, seen.sha256, page)
+            error = seen.error
+            taken: list[tuple[Item, str, int]] = []
+            if error is None and original in (None, number):
+                try:
+                    if not item.where:
+                        item = replace(item, where=self.folder_of(item, row["id"]))
+                    taken = [(item, *self.task.group(item))]
+                except SSplainError as complaint:
+                    error = str(complaint)
+            # once for each image: a statement costs as much as looking at the file
+            db.execute(
+                "UPDATE images SET stamp = ?, sha256 = ?, page = ?, file = ? WHERE number = ?",
+                (seen.stamp, seen.sha256 or None, page, item.where or None, number),
+            )
+            if error is not None:
+                self._fail(row, error)
+            elif original is not None and original != number:
                 self._same(number, original)
-                return []
-            try:
-                item = replace(item_of(row), sha256=seen.sha256, page=page)
-                if not item.where:
-                    item = replace(item, where=self.folder_of(item, row["id"]))
-                    db.execute("UPDATE images SET file = ? WHERE number = ?", (item.where, number))
-                return [(item, *self.task.group(item))]
-            except SSplainError as error:
-                self._fail(row, str(error))
-                return []
+        return taken
 
     def folder_of(self, item: Item, name: str | None = None) -> str:
         """Return the folder of an image's result, below the job's: its own for good.

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -194,7 +195,11 @@ class ExplainingWorker:
 
     def read(self, item: Item) -> Picture:
         """Return the image as the model takes it."""
-        image = read_any(item.path, item.page)
+        return self.fit(item, read_any(item.path, item.page).numpy())
+
+    def fit(self, item: Item, pixels: NDArray[np.float32]) -> Picture:
+        """Return an image, as it is in its file, as the model takes it."""
+        image = torch.from_numpy(pixels)
         bits = unused_bits(image, item.path)
         outside: list[str] = []
         if self.card is not None:

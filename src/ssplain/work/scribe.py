@@ -1,11 +1,13 @@
-"""Results are written in a process of their own, beside the one that computes.
+"""Pictures are read and results written in a process of its own, beside the one that computes.
 
-Packing, hashing and writing a digit's result takes a sixth of the time of explaining it. Done by a
-thread it takes that time from the computing: whenever PyTorch has finished an operation it waits
-for the interpreter's lock until the writing thread gives it up. The process that writes loads no
-PyTorch, so it is ready before the first results are; if it is lost, its work is done here.
+Reading a digit, and packing, hashing and writing its result, takes a quarter of the time of
+explaining it. Done by a thread it takes that time from the computing: whenever PyTorch has finished
+an operation it waits for the interpreter's lock until the other thread gives it up. The process
+that reads and writes loads no PyTorch, so it is ready before the first results are. If it is lost,
+what it was at is done here, and the next batch has a new one; no image is blamed.
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -15,20 +17,24 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.files import npz_bytes
 from ssplain.names import Source
+from ssplain.pictures import SUFFIXES, read_pixels
 from ssplain.work.place import NoRoom, Place
 from ssplain.work.task import Files, Item
 
 Letter = tuple[Item, Callable[[], Files], Mapping[str, Any]]  # an image, its files, how it was made
+Pixels = NDArray[np.float32]
 _BEGIN = """
-import sys
+import os, sys
 boss, handle, *sys.path = sys.argv[1:]
 from ssplain.work.scribe import serve
 serve(int(boss), int(handle))
+os._exit(0)  # the job waits for it, and tidying up takes longer than most batches
 """
 
 
@@ -40,6 +46,22 @@ def packed(name: str, arrays: Mapping[str, NDArray[Any]], row: int) -> dict[str,
     ['a.npz']
     """
     return {name: npz_bytes({key: array[row : row + 1] for key, array in arrays.items()})}
+
+
+def read_all(items: Sequence[Item]) -> list[Pixels | None]:
+    """Return the pixels of picture files; None for bad ones and for files of other kinds.
+
+    >>> read_all([Item(1, "/nowhere.png"), Item(2, "/scans.npz")])
+    [None, None]
+    """
+    return [_pixels(item) for item in items]
+
+
+def _pixels(item: Item) -> Pixels | None:
+    with suppress(Exception):  # who reads it again says what is wrong with it
+        if item.path.lower().endswith(SUFFIXES):
+            return read_pixels(item.path, item.page)
+    return None
 
 
 def write_all(
@@ -72,7 +94,10 @@ def write_all(
 
 
 class Scribe:
-    """A process that writes results.
+    """A process that reads pictures and writes results.
+
+    Attributes:
+        lost: whether it was found to be gone.
 
     >>> import tempfile
     >>> place, scribe = Place(tempfile.mkdtemp()), Scribe()
@@ -82,6 +107,7 @@ class Scribe:
     """
 
     def __init__(self) -> None:
+        self.lost = False
         self._lock = threading.Lock()
         self._here, there = Pipe()
         handle = there.fileno()
@@ -104,13 +130,32 @@ class Scribe:
         """The number of the process, None if it could not be started."""
         return None if self._process is None else self._process.pid
 
+    def read(self, items: Sequence[Item]) -> list[Pixels | None]:
+        """Have pictures read, as `read_all` does; what is None is to be read here."""
+        try:
+            with self._lock:
+                self._here.send(("read", items))
+                shapes: list[tuple[int, ...] | None] = self._here.recv()
+                sizes = [0 if shape is None else math.prod(shape) for shape in shapes]
+                values = np.empty(sum(sizes), np.float32)
+                self._here.recv_bytes_into(values)
+        except (OSError, EOFError):
+            self.lost = True
+            return [None] * len(items)
+        parts = np.split(values, np.cumsum(sizes))  # and one without anything at the end
+        return [
+            None if shape is None else part.reshape(shape)
+            for shape, part in zip(shapes, parts, strict=False)
+        ]
+
     def write(self, place: Place, letters: Sequence[Letter]) -> list[int | str]:
         """Have results written, as `write_all` does."""
         try:
             with self._lock:
-                self._here.send((place, letters))
+                self._here.send(("write", place, letters))
                 answer = self._here.recv()
-        except (OSError, EOFError):  # it is gone; what it has written is written again
+        except (OSError, EOFError):  # what it has written is written again
+            self.lost = True
             return write_all(place, letters)
         if isinstance(answer, Exception):
             raise answer
@@ -125,22 +170,32 @@ class Scribe:
 
 
 def serve(boss: int, handle: int) -> None:
-    """Write what comes in until nobody is there to send it.
+    """Read and write what is asked for until nobody is there to ask.
 
     Args:
-        boss: the process to write for.
+        boss: the process to work for.
         handle: of the connection to it.
     """
     here: Connection[Any, Any] = Connection(handle)
     with suppress(EOFError, OSError):
         while True:
-            place, letters = here.recv()
+            request = here.recv()
+            if request[0] == "read":
+                _hand_over(here, read_all(request[1]))
+                continue
+            _, place, letters = request
             try:
                 # a killed driver is taken up again by another, which must have its folder alone
                 answer: object = write_all(place, letters, lambda: os.getppid() != boss)
             except Exception as error:  # noqa: BLE001 - raised where it was asked for
                 answer = error
             here.send(answer)
+
+
+def _hand_over(here: "Connection[Any, Any]", found: Sequence[Pixels | None]) -> None:
+    """Send the shapes of images, and then the values of all at once."""
+    here.send([None if one is None else one.shape for one in found])
+    here.send_bytes(b"".join(one.tobytes() for one in found if one is not None))
 
 
 _hiring = threading.Lock()
@@ -150,7 +205,7 @@ _hired: Scribe | None = None
 
 @contextmanager
 def at_work() -> Iterator[None]:
-    """Keep the process that writes, once it is wanted, until the last job in this one has ended."""
+    """Keep the other process, once it is wanted, until the last job in this one has ended."""
     global _jobs, _hired  # noqa: PLW0603 - one for all jobs of a process
     with _hiring:
         _jobs += 1
@@ -165,9 +220,17 @@ def at_work() -> Iterator[None]:
 
 
 def scribe() -> Scribe:
-    """Return the process that writes, inside `at_work`."""
+    """Return the process that reads and writes, inside `at_work`; a lost one is replaced."""
     global _hired  # noqa: PLW0603
     with _hiring:
+        if _hired is not None and _hired.lost:
+            _hired.dismiss()
+            _hired = None
         if _hired is None:
             _hired = Scribe()
         return _hired
+
+
+def is_hired() -> bool:
+    """Say whether that process has been started; it takes .3 seconds until it answers."""
+    return _hired is not None

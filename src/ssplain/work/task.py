@@ -10,7 +10,10 @@ import dataclasses
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ssplain.errors import SSplainError
 from ssplain.register import Register
@@ -76,6 +79,15 @@ class Worker(Protocol):
 
     def work(self, items: Sequence[Item], inputs: Sequence[Any]) -> Sequence[Result]:
         """Work on images of one group, one result for each."""
+        ...
+
+
+@runtime_checkable
+class Fitting(Protocol):
+    """A worker that takes images as they are in their files; another process may read them then."""
+
+    def fit(self, item: Item, pixels: NDArray[np.float32]) -> Any:  # noqa: ANN401 - as of `read`
+        """Return what `read` returns, of an image `(C, H, W)` that was read already."""
         ...
 
 

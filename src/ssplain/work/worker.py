@@ -19,8 +19,8 @@ from ssplain.threads import one_core, use_cores
 from ssplain.version import __version__
 from ssplain.work.message import Batch, Outcome, Worked
 from ssplain.work.place import Place
-from ssplain.work.scribe import scribe, write_all
-from ssplain.work.task import Item, Result, Task, Worker
+from ssplain.work.scribe import is_hired, scribe, write_all
+from ssplain.work.task import Fitting, Item, Result, Task, Worker
 
 T = TypeVar("T")
 _Found = tuple[Item, Result | str, float]  # an image, its result or what is wrong, and seconds
@@ -114,12 +114,16 @@ def work(batch: Batch) -> Worked:
         size = -(-size // 2)
     place, fits = Place(batch.root), size
     apart = batch.company and len(batch.items) >= OVERLAP
+    early = apart and is_hired()  # the first images are read before it is ready
     if apart:
-        scribe()  # it is ready when the first results are
+        scribe()
     # One thread each, and whole pieces for it: threads that wait for the interpreter's lock, and
     # every call that gives it up, slow the computing down (measured: by a third with two of each).
     with one_core(), ThreadPoolExecutor(1) as readers, ThreadPoolExecutor(1) as writers:
-        coming = [readers.submit(_read, worker, piece) for piece in _pieces(batch.items, size)]
+        coming = [
+            readers.submit(_read, worker, piece, apart=early)
+            for piece in _pieces(batch.items, size)
+        ]
         outcomes: list[Outcome] = []
         written: list[Future[list[Outcome]]] = []
         for future in coming:
@@ -133,12 +137,18 @@ def work(batch: Batch) -> Worked:
     return Worked(tuple(outcomes), halved)
 
 
-def _read(worker: Worker, items: Sequence[Item]) -> tuple[list[tuple[Item, Any]], list[Outcome]]:
+def _read(
+    worker: Worker, items: Sequence[Item], *, apart: bool
+) -> tuple[list[tuple[Item, Any]], list[Outcome]]:
+    """Read images, in a process of its own if they are to be read apart and can be."""
     good, bad = [], []
+    fit = worker.fit if apart and isinstance(worker, Fitting) else None
     with _reading:
-        for item in items:
+        pixels = [None] * len(items) if fit is None else scribe().read(items)
+        for item, one in zip(items, pixels, strict=True):
             try:
-                good.append((item, worker.read(item)))
+                value = worker.read(item) if fit is None or one is None else fit(item, one)
+                good.append((item, value))
             except SSplainError as error:
                 bad.append(Outcome(item, _named(item, str(error))))
             except Exception as error:  # noqa: BLE001 - one odd file must not stop the others
