@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -42,12 +42,13 @@ from ssplain.reading.quick import quick
 from ssplain.reading.scale import DISC
 from ssplain.reading.stability import MIRRORED, Stability, changes
 from ssplain.threads import beside
-from ssplain.vessels import trace
+from ssplain.vessels import VesselTree, trace
 
 EXPLAINER = "ssplain-ranking"
 # 40 passes for 60, in steps twice as long: finds as much of planted disease (see docs/read.md)
 QUICKER = {"iterations": 39, "lr": 0.1}
-_STEPS = 5
+_STEPS = 4
+_NOTHING = "No vessels were found; there is nothing to read."
 _SHORT = 1.0  # sides of the picture: with less length of vessels a grade rests on little
 
 
@@ -174,31 +175,25 @@ class Reader:
         side = check_eye(eye)
         tell(0, "finding vessels")
         seen = look(image, disc)
-        tell(1, "measuring vessels")
+        if not seen.vessels.any():
+            raise SSplainError(_NOTHING)
+        tell(1, "grading")
         frame = self.frame(seen)
-        tree = trace(seen.vessels, disc=seen.disc, threshold=0.0)
-        if not tree.branches:
-            raise SSplainError("No vessels were found; there is nothing to read.")
         kind: Kind = "photograph" if seen.picture.ndim == 3 else "segmented"
-        odd = check_vessels(tree) if kind == "segmented" else []
         picture = frame.to_network(seen.vessels)
-        # at the resolution of the simulated eyes that the formula comes from
-        unit = DISC * frame.side if seen.disc is None else 2 * seen.disc[2]
-        coarse = trace(picture, threshold=0.0)
-        second = second_opinion(coarse, unit * frame.size / frame.side, kind)
-        tell(2, "grading")
         network = self.networks[kind]
         (whole,) = ask(network, [picture])
         centre = seen.centre if seen.disc is None else seen.disc[:2]
         places = quadrant_map(frame.shape, (centre[0], centre[1]))
-        with beside(partial(_other_opinions, network, seen, frame, places)) as others:
-            tell(3, "explaining")
-            explaining = portion(progress, 3, 1, _STEPS, "explaining")
+        with beside(partial(_measured, network, seen, frame, picture, places)) as measuring:
+            tell(2, "explaining")
+            explaining = portion(progress, 2, 1, _STEPS, "explaining")
             explanation = self.explainers[kind].explain(picture[None], progress=explaining)
-        changed, parts = others.result()
+        tree, second, changed, parts = measuring.result()
+        odd = check_vessels(tree) if kind == "segmented" else []
         stability = Stability.of(whole, changed)
         relevance = frame.to_image(explanation.mask[0, 0]) * (seen.vessels > 0)
-        tell(4, "quadrants")
+        tell(3, "quadrants")
         vessels = measure(tree, places, seen.disc)
         split = shares(seen.vessels, places), shares(relevance, places)
         quadrants = tuple(map(partial(_quadrant, side), PLACES, vessels, *split, *parts))
@@ -233,13 +228,39 @@ class Reader:
         return Frame.around(shape, seen.centre, seen.side, self.size)
 
 
-def _other_opinions(
-    network: torch.nn.Module, seen: Seen, frame: Frame, places: NDArray[np.intp]
-) -> tuple[dict[str, Opinion], tuple[list[Opinion], list[Opinion]]]:
-    """Return opinions of slightly changed pictures by name, and those of `_what_if`."""
+class _Measured(NamedTuple):
+    """What is found out while the explanation is computed.
+
+    Attributes:
+        tree: the vessels.
+        second: what they say.
+        changed: opinions of slightly changed pictures, by the name of the change.
+        parts: opinions of the eye without each quadrant, and of each alone.
+    """
+
+    tree: VesselTree
+    second: SecondOpinion
+    changed: dict[str, Opinion]
+    parts: tuple[list[Opinion], list[Opinion]]
+
+
+def _measured(
+    network: torch.nn.Module,
+    seen: Seen,
+    frame: Frame,
+    picture: torch.Tensor,
+    places: NDArray[np.intp],
+) -> _Measured:
+    tree = trace(seen.vessels, disc=seen.disc, threshold=0.0)
+    if not tree.branches:
+        raise SSplainError(_NOTHING)
+    # at the resolution of the simulated eyes that the formula comes from
+    unit = DISC * frame.side if seen.disc is None else 2 * seen.disc[2]
+    kind: Kind = "photograph" if seen.picture.ndim == 3 else "segmented"
+    second = second_opinion(trace(picture, threshold=0.0), unit * frame.size / frame.side, kind)
     pictures = _changed(seen, frame)
     changed = dict(zip(pictures, ask(network, list(pictures.values())), strict=True))
-    return changed, _what_if(network, seen, frame, places)
+    return _Measured(tree, second, changed, _what_if(network, seen, frame, places))
 
 
 def _changed(seen: Seen, frame: Frame) -> dict[str, torch.Tensor]:
