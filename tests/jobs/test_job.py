@@ -59,12 +59,12 @@ def test_the_first_batch_is_small_the_next_ones_grow_and_the_last_are_small_agai
 ) -> None:
     sizes: list[int] = []
 
-    def perform(message: str) -> str:
-        sizes.append(len(Batch.read(message).items))
-        return worker.perform(message)
+    def work(batch: Batch) -> Worked:
+        sizes.append(len(batch.items))
+        return worker.work(batch)
 
     monkeypatch.setattr("ssplain.jobs.survey._FIRST", 2)
-    monkeypatch.setattr("ssplain.jobs.driver.perform", perform)
+    monkeypatch.setattr("ssplain.jobs.driver.work", work)
     assert run(QUICK, [digits], tmp_path / "out").counts == (12, 0, 0)
     assert sorted(sizes) == [2, 3, 3, 4]
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,18 @@ def test_it_reads_what_is_read_here_and_leaves_the_rest(tmp_path: Path, scribe: 
         assert pixels is not None
         np.testing.assert_array_equal(pixels, read_any(item.path, item.page).numpy())
     assert [one is None for one in read_all(items)] == [True, False, True, False, False]
+
+
+def test_pictures_do_not_wait_for_results(tmp_path: Path, scribe: Scribe) -> None:
+    slow = partial(eval, "__import__('time').sleep(0.2) or {}")
+    many: list[Letter] = [(Item(i, "/x.png", where=f"p/{i}"), slow, {}) for i in range(12)]
+    with ThreadPoolExecutor(1) as other:
+        writing = other.submit(scribe.write, Place(str(tmp_path)), many)
+        while not (tmp_path / "p").exists():
+            time.sleep(0.01)
+        assert [one is None for one in scribe.read(pictures(tmp_path))][:2] == [True, False]
+        assert not writing.done()  # ten more take two seconds
+        assert len(writing.result()) == len(many)
 
 
 def test_it_reads_nothing_where_nothing_is_good(tmp_path: Path, scribe: Scribe) -> None:

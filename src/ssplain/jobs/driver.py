@@ -15,7 +15,7 @@ from ssplain.jobs.survey import Survey
 from ssplain.work.message import Batch, Outcome, Worked
 from ssplain.work.place import Place
 from ssplain.work.task import Item, Task
-from ssplain.work.worker import code_of, perform
+from ssplain.work.worker import code_of, perform, work
 
 GIVEN_UP = 3  # times that an image kills its worker, alone, before it is given up
 _SNAPSHOT = 60.0  # seconds between copies of an index that is kept elsewhere
@@ -50,7 +50,7 @@ class Driver:
     progress: Callable[[State], None] | None
     stop: Callable[[], bool]
     fresh: int = 0
-    _running: dict[Future[str], _Try] = field(default_factory=dict)
+    _running: dict[Future[Any], _Try] = field(default_factory=dict)
     _again: deque[_Try] = field(default_factory=deque)
     _at_once: int | None = None
     _copied: float = field(default_factory=time.monotonic)
@@ -102,11 +102,14 @@ class Driver:
         code = code_of(self.task)
         company = self.engine.company
         batch = Batch(self.task, attempt.items, self.place.root, code, self._at_once, company)
-        self._running[self.engine.executor.submit(perform, batch.written())] = attempt
+        # text costs time, which in this process is taken from the computing
+        asked = (work, batch) if company else (perform, batch.written())
+        self._running[self.engine.executor.submit(*asked)] = attempt
 
     def _settle(self, future: Future[str], attempt: _Try) -> None:
         try:
-            worked = Worked.read(future.result())
+            answer: Worked | str = future.result()
+            worked = Worked.read(answer) if isinstance(answer, str) else answer
         except WorkerLost as error:
             self._lost(attempt, error.times)
             return

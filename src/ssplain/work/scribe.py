@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection, Pipe
+from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
 
 import numpy as np
@@ -31,9 +31,9 @@ Letter = tuple[Item, Callable[[], Files], Mapping[str, Any]]  # an image, its fi
 Pixels = NDArray[np.float32]
 _BEGIN = """
 import os, sys
-boss, handle, *sys.path = sys.argv[1:]
+boss, reads, writes, *sys.path = sys.argv[1:]
 from ssplain.work.scribe import serve
-serve(int(boss), int(handle))
+serve(int(boss), int(reads), int(writes))
 os._exit(0)  # the job waits for it, and tidying up takes longer than most batches
 """
 
@@ -93,6 +93,25 @@ def write_all(
     return done
 
 
+class _Line:
+    """A connection to another process that one thread at a time may use.
+
+    Attributes:
+        far: the other process's end.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._near, self.far = Pipe()
+
+    def __enter__(self) -> "Connection[Any, Any]":
+        self._lock.acquire()
+        return self._near
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class Scribe:
     """A process that reads pictures and writes results.
 
@@ -108,10 +127,13 @@ class Scribe:
 
     def __init__(self) -> None:
         self.lost = False
-        self._lock = threading.Lock()
-        self._here, there = Pipe()
-        handle = there.fileno()
-        command = [sys.executable, "-c", _BEGIN, str(os.getpid()), str(handle), *sys.path]
+        # a line for each: on a slow disk results are written for as long as the next are computed,
+        # and the pictures after those must not wait for it, or nothing is computed meanwhile
+        self._reads, self._writes = _Line(), _Line()
+        far = [line.far for line in (self._reads, self._writes)]
+        handles = [end.fileno() for end in far]
+        numbers = map(str, (os.getpid(), *handles))
+        command = [sys.executable, "-c", _BEGIN, *numbers, *sys.path]
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError):  # without it, results are written here
             self._process = subprocess.Popen(  # noqa: S603 - ourselves
@@ -119,11 +141,12 @@ class Scribe:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(handle,),
+                pass_fds=handles,
                 start_new_session=True,  # Ctrl-C is for the driver
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
             )
-        there.close()
+        for end in far:
+            end.close()
 
     @property
     def pid(self) -> int | None:
@@ -133,12 +156,12 @@ class Scribe:
     def read(self, items: Sequence[Item]) -> list[Pixels | None]:
         """Have pictures read, as `read_all` does; what is None is to be read here."""
         try:
-            with self._lock:
-                self._here.send(("read", items))
-                shapes: list[tuple[int, ...] | None] = self._here.recv()
+            with self._reads as line:
+                line.send(items)
+                shapes: list[tuple[int, ...] | None] = line.recv()
                 sizes = [0 if shape is None else math.prod(shape) for shape in shapes]
                 values = np.empty(sum(sizes), np.float32)
-                self._here.recv_bytes_into(values)
+                line.recv_bytes_into(values)
         except (OSError, EOFError):
             self.lost = True
             return [None] * len(items)
@@ -151,9 +174,9 @@ class Scribe:
     def write(self, place: Place, letters: Sequence[Letter]) -> list[int | str]:
         """Have results written, as `write_all` does."""
         try:
-            with self._lock:
-                self._here.send(("write", place, letters))
-                answer = self._here.recv()
+            with self._writes as line:
+                line.send((place, letters))
+                answer = line.recv()
         except (OSError, EOFError):  # what it has written is written again
             self.lost = True
             return write_all(place, letters)
@@ -163,33 +186,40 @@ class Scribe:
 
     def dismiss(self) -> None:
         """End the process, after what it is at."""
-        with self._lock:
-            self._here.close()
+        for line in (self._writes, self._reads):  # what is being written comes first
+            with line as here:
+                here.close()
         if self._process is not None:
             self._process.wait()
 
 
-def serve(boss: int, handle: int) -> None:
+def serve(boss: int, reads: int, writes: int) -> None:
     """Read and write what is asked for until nobody is there to ask.
 
     Args:
         boss: the process to work for.
-        handle: of the connection to it.
+        reads: handle of the connection for pictures, which come before results.
+        writes: handle of the connection for results.
     """
-    here: Connection[Any, Any] = Connection(handle)
+    pictures: Connection[Any, Any] = Connection(reads)
+    results: Connection[Any, Any] = Connection(writes)
+
+    def ended() -> bool:
+        while pictures.poll():
+            _hand_over(pictures, read_all(pictures.recv()))
+        # a killed driver is taken up again by another, which must have its folder alone
+        return os.getppid() != boss
+
     with suppress(EOFError, OSError):
-        while True:
-            request = here.recv()
-            if request[0] == "read":
-                _hand_over(here, read_all(request[1]))
+        while not ended():
+            if results not in wait([pictures, results]):
                 continue
-            _, place, letters = request
+            place, letters = results.recv()
             try:
-                # a killed driver is taken up again by another, which must have its folder alone
-                answer: object = write_all(place, letters, lambda: os.getppid() != boss)
+                answer: object = write_all(place, letters, ended)
             except Exception as error:  # noqa: BLE001 - raised where it was asked for
                 answer = error
-            here.send(answer)
+            results.send(answer)
 
 
 def _hand_over(here: "Connection[Any, Any]", found: Sequence[Pixels | None]) -> None:
