@@ -23,7 +23,7 @@ SMALL = 900  # jobs of up to this many images need no parts
 _TOGETHER = 64  # images that are looked at in one transaction
 _AHEAD = 8  # such groups that are read ahead
 _HELD = 20_000  # images that wait for others of their shape
-_FIRST = 128  # images of the first batch; the next may be as large as all before it, and so on
+_FIRST = 64  # images of the first batch; the next may be as large as all before it, and so on
 _MOST = 256  # images of a batch, so that a long job takes no more memory than a short one
 
 
@@ -79,8 +79,8 @@ def batch_limit(handed: int, waiting: int, workers: int) -> int:
         waiting: images that waited when the job was started.
         workers: how many share the work.
 
-    >>> [batch_limit(handed, 5000, 1) for handed in (0, 128, 384, 4600, 4800)]
-    [128, 256, 256, 200, 200]
+    >>> [batch_limit(handed, 5000, 1) for handed in (0, 64, 192, 448, 4700, 4850, 4930)]
+    [64, 128, 256, 256, 150, 75, 70]
     >>> batch_limit(0, 20, 2)
     5
     """

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import safetensors.torch
@@ -59,7 +60,7 @@ class ModelCard:
 
     def faults(self, image: Tensor) -> list[str]:
         """Return what sets an image, of the model's size, apart from its training images."""
-        return [] if self.domain is None else Domain.read(self.domain).faults(image)
+        return [] if self._domain is None else self._domain.faults(image)
 
     def require_inside(self, image: Tensor, what: object, remark: str | None = None) -> None:
         """Complain about an image that is not of the kind that the model was trained on.
@@ -69,8 +70,12 @@ class ModelCard:
             what: its name.
             remark: what else is known to be odd about it.
         """
-        if self.domain is not None:
-            Domain.read(self.domain).require(image, what, self.name, remark)
+        if self._domain is not None:
+            self._domain.require(image, what, self.name, remark)
+
+    @cached_property
+    def _domain(self) -> Domain | None:
+        return None if self.domain is None else Domain.read(self.domain)
 
     @staticmethod
     def read(folder: Path) -> "ModelCard":
