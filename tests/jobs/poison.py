@@ -1,11 +1,13 @@
-"""A task for tests: some images end their worker, some need much memory, some are slow."""
+"""A task for tests: images that end their worker, need much memory, are slow, or fail late."""
 
 import os
 import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from threading import current_thread
 from typing import Any, ClassVar
 
 from ssplain.errors import SSplainError
@@ -50,9 +52,19 @@ class PoisonWorker:
         if len(items) > self.task.fits:
             raise MemoryError
         return [
-            Result({"size": len(content), "together": len(items)}, lambda: {"a.txt": b"done"})
+            Result(
+                {"size": len(content), "together": len(items)},
+                lambda: {"a.txt": b"done"},
+                more=partial(_more, content),
+            )
             for content in inputs
         ]
+
+
+def _more(content: bytes) -> dict[str, Any]:
+    if b"late" in content:
+        raise ValueError("too late")
+    return {"by": current_thread().name}
 
 
 if "poison" not in TASKS:

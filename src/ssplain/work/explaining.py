@@ -1,8 +1,8 @@
 """The task of `ssplain explain`: which pixels of each image the model's decision rests on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
@@ -260,18 +260,13 @@ class ExplainingWorker:
         images = torch.stack([one.image for one in inputs])
         result = explainer.explain(images, self._targets(items))
         require_as_many(self.classes, result.probabilities.shape[1])
-        kept = kept_and_removed(
-            explainer.classifier.model,
-            result,
-            output=explainer.classifier.output,
-            output_kind=explainer.classifier.output_kind,
-            fill=explainer.door.fill,
-        )
-        only, without, share = (t.tolist() for t in (kept.only, kept.without, result.kept_share))
+        # two more passes of the model, which a writer makes for the whole batch
+        opinions = cache(partial(_opinions, explainer, result))
+        share = result.kept_share.tolist()
         shared = result.manifest() | {"model": self.task.model}
         hashes, shape = shared["images"], shared["shape"]
         arrays = result.arrays()  # once: image by image it takes as long as writing does
-        opinions, targets = result.probabilities.tolist(), result.target.tolist()
+        probabilities, targets = result.probabilities.tolist(), result.target.tolist()
         predictions = result.prediction.tolist()
         stability = self._stability(explainer, items, result)
         drawn = self.task.pictures or self.task.dicom
@@ -280,10 +275,8 @@ class ExplainingWorker:
                 numbers={
                     "prediction": predictions[i],
                     "target": targets[i],
-                    "probabilities": [round(p, 6) for p in opinions[i]],
-                    "probability": opinions[i][targets[i]],
-                    "probability_only_mask": only[i],
-                    "probability_without_mask": without[i],
+                    "probabilities": [round(p, 6) for p in probabilities[i]],
+                    "probability": probabilities[i][targets[i]],
                     "kept_share": share[i],
                     "resized": inputs[i].resized,
                     **({"remark": inputs[i].remark} if inputs[i].remark else {}),
@@ -293,6 +286,7 @@ class ExplainingWorker:
                 if drawn
                 else partial(packed, ARRAYS, arrays, i),
                 portable=not drawn,
+                more=partial(_row_of, opinions, i),
                 manifest=shared
                 | {
                     "images": hashes[i : i + 1],
@@ -340,6 +334,25 @@ class ExplainingWorker:
                 "Images with a class as target do not go together with others; give each a class."
             )
         return found
+
+
+def _opinions(explainer: SSplain, result: Explanation) -> dict[str, list[float]]:
+    """Return what the model says of the pixels in the mask alone, and of the others."""
+    kept = kept_and_removed(
+        explainer.classifier.model,
+        result,
+        output=explainer.classifier.output,
+        output_kind=explainer.classifier.output_kind,
+        fill=explainer.door.fill,
+    )
+    return {
+        "probability_only_mask": kept.only.tolist(),
+        "probability_without_mask": kept.without.tolist(),
+    }
+
+
+def _row_of(of_all: Callable[[], Mapping[str, list[float]]], row: int) -> dict[str, float]:
+    return {name: values[row] for name, values in of_all().items()}
 
 
 def _drawn(

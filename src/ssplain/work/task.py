@@ -55,12 +55,15 @@ class Result:
         manifest: how it was made, for the folder's `manifest.json`; the engine adds where the image
             came from and the hashes of the files.
         portable: whether files and manifest can go to a process that has not loaded PyTorch.
+        more: gives further numbers; called once by a writer, with one core, while the next images
+            are computed.
     """
 
     numbers: Mapping[str, Any]
     files: Callable[[], Files]
     manifest: Mapping[str, Any] = field(default_factory=dict)
     portable: bool = False
+    more: Callable[[], Mapping[str, Any]] = dict
 
 
 class Worker(Protocol):

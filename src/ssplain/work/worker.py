@@ -6,7 +6,7 @@ and gives back a few numbers: images and maps never travel through the driver.
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
@@ -175,8 +175,7 @@ def _compute(
                 results = worker.work([item for item, _ in piece], [value for _, value in piece])
         except Exception as error:  # noqa: BLE001 - one odd image must not stop the others
             if len(piece) == 1:
-                text = str(error) if isinstance(error, SSplainError) else f"{_name(error)}."
-                done.append(([(piece[0][0], _named(piece[0][0], text), 0.0)], fits))
+                done.append(([(piece[0][0], _named(piece[0][0], _said(error)), 0.0)], fits))
                 continue
             middle = len(piece) // 2
             if no_memory(error):
@@ -194,17 +193,21 @@ def _compute(
 
 
 def _write(place: Place, found: Sequence[_Found], *, apart: bool) -> list[Outcome]:
-    """Write results, in a process of its own if they are to be written apart and can be."""
-    good = [(item, one, each) for item, one, each in found if isinstance(one, Result)]
-    letters = [(item, one.files, one.manifest) for item, one, _ in good]
-    apart = apart and all(one.portable for _, one, _ in good)
-    written = scribe().write(place, letters) if apart else write_all(place, letters)
+    """Ask for more numbers and write results, in the process for that where they can go there."""
     bad = [Outcome(item, one) for item, one, _ in found if isinstance(one, str)]
+    good: list[tuple[Item, Result, Mapping[str, Any], float]] = []
+    for item, one, each in found:
+        if isinstance(one, Result):
+            try:
+                good.append((item, one, {**one.numbers, **one.more()}, each))
+            except Exception as error:  # noqa: BLE001 - one odd image must not stop the others
+                bad.append(Outcome(item, _named(item, _said(error))))
+    letters = [(item, one.files, one.manifest) for item, one, _, _ in good]
+    apart = apart and all(one.portable for _, one, _, _ in good)
+    written = scribe().write(place, letters) if apart else write_all(place, letters)
     return bad + [
-        Outcome(item, size)
-        if isinstance(size, str)
-        else Outcome(item, None, one.numbers, size, each)
-        for (item, one, each), size in zip(good, written, strict=True)
+        Outcome(item, size) if isinstance(size, str) else Outcome(item, None, numbers, size, each)
+        for (item, _, numbers, each), size in zip(good, written, strict=True)
     ]
 
 
@@ -214,6 +217,10 @@ def _pieces(things: Sequence[T], size: int) -> list[Sequence[T]]:
 
 def _named(item: Item, text: str) -> str:
     return text if item.path in text or item.given in text else f"{item.path}: {text}"
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, SSplainError) else f"{_name(error)}."
 
 
 def _name(error: Exception) -> str:
