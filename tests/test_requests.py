@@ -241,6 +241,7 @@ SOLVER: dict[str, object] = {
     "tv_over": "grid",
     "shares": "spread",
     "softness": 0.1,
+    "coarse": 0,
     "pooling": 0.0,
     "stable": False,
     "segments": None,

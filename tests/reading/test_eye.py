@@ -211,7 +211,7 @@ def test_an_eye_is_explained_in_40_passes_with_the_settings_of_the_ranking() -> 
         assert told["iterations"] + (told["start"] == "gradient") == 40
         assert told["lr"] == 0.1
         shared: dict[str, object] = {**preset("rop", "ranking")}
-        for name in ("iterations", "lr"):
+        for name in ("iterations", "lr", "coarse"):
             del shared[name]
         assert {name: told[name] for name in shared} == shared
 

@@ -1,6 +1,7 @@
 """SSplain, the sparse and smooth explainer."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, TypeVar, Unpack
 
@@ -13,6 +14,7 @@ from ssplain.ask.widen import WIDENED, is_narrow
 from ssplain.errors import SSplainError
 from ssplain.explain.checks import describe
 from ssplain.explain.checks import require as _require
+from ssplain.explain.coarse import coarse_map, fine_then_coarse
 from ssplain.explain.inputs import (
     Start,
     Support,
@@ -98,6 +100,9 @@ class SSplain(Attributor):
         shares: for "ranking", at which shares of the support the ranking is looked at: "spread",
             "random" (by the `seed`), or a list.
         softness: for "ranking", how softly the mask is cut at a share.
+        coarse: for "ranking", passes of the model for a coarse map that helps to order the pixels
+            between the first and the last (see `ssplain.explain.coarse`). 0 is without, and so are
+            segments and models that have no gradient.
         pooling: 0 is Adam; up to 1 lets pixels with weak gradients move less (see `ADMM`).
         stable: whether equal pixels share the budget and total variation is smooth, so that
             rounding does not turn the maps; the paper's algorithm is without.
@@ -145,6 +150,7 @@ class SSplain(Attributor):
         tv_over: Literal["grid", "support"] = "grid",
         shares: Shares = "spread",
         softness: float = 0.1,
+        coarse: int = 0,
         pooling: float = 0.0,
         stable: bool = False,
         segments: Segments | None = None,
@@ -176,6 +182,7 @@ class SSplain(Attributor):
         _require("lr", lr, above=0)
         _require("iterations", iterations, least=1, whole=True)
         _require("inner_steps", inner_steps, least=1, whole=True)
+        _require("coarse", coarse, least=0, whole=True)
         if dual_step is not None:
             _require("dual_step", dual_step, least=0)
         if tolerance is not None:
@@ -190,6 +197,8 @@ class SSplain(Attributor):
         self.objective, self.tv_over = objective, tv_over
         self.shares, self.softness, self.segments = shares, softness, segments
         self.stable = stable
+        whole = objective != "ranking" or segments is not None or queries is not None
+        self.coarse = 0 if whole else coarse
         self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance, pooling)
         self._schedule = share_schedule(shares, iterations, self.seed)
 
@@ -253,6 +262,7 @@ class SSplain(Attributor):
         else:
             start = start_mask(images, support, self.start, self.seed)
         terms = self._terms(question, support)
+        rest = coarse_map(question, support, self.coarse) if self.coarse else None
         parts = None
         if self.segments is not None:
             parts = ConstantOn(find_segments(images, support, self.segments))
@@ -274,6 +284,9 @@ class SSplain(Attributor):
                 within=None if parts is None else parts.take(index),
                 progress=Count(rows, len(images), self.solver.iterations, question.progress),
             )
+            if rest is not None:
+                order = fine_then_coarse(solution.masks, rest[rows], inside)
+                solution = replace(solution, masks=order)
             return finish(Solved(solution, inside, ball))
 
         return question.quiet().run(work, len(images))
@@ -334,7 +347,8 @@ class SSplain(Attributor):
         if self.objective != "ranking":
             return {}
         shares = self.shares if isinstance(self.shares, str) else list(self._schedule)
-        return {"shares": shares, "softness": self.softness}
+        coarse = {"coarse": self.coarse} if self.coarse else {}
+        return {"shares": shares, "softness": self.softness, **coarse}
 
 
 def _describe_target(target: Target) -> str:
