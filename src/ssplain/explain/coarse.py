@@ -1,7 +1,7 @@
-r"""A coarse map for the pixels between the first and the last: which regions make it the class.
+r"""A coarse map for the pixels after the first: which regions make an image the class.
 
-A fine map finds the few pixels that a decision hangs on, and those that speak against it; which
-stretches of vessel carry it, a coarse one tells better. At a few dim brightnesses a of the image,
+A fine map finds the few pixels that a decision hangs on; which stretches of vessel carry it, a
+coarse one tells better. At a few dim brightnesses a of the image,
 where the model is least certain, the gradient is taken of the log-odds of the class against the
 class B of the picture where all is hidden (against all others if the class is B itself). Gradients
 are scaled to one size, added up and blurred over a fourteenth of the image, which lets dense
@@ -13,6 +13,7 @@ regions count for more:
 
 import torch
 from torch import Tensor
+from torch.linalg import vector_norm
 
 from ssplain.ask.context import blurred
 from ssplain.explain.notices import require_gradient
@@ -21,8 +22,8 @@ from ssplain.explain.protocol import Question
 
 BRIGHTEST = 1 / 3  # of the dim pictures; above it the coarse map finds less
 CELLS = 14  # a blurred map has this many deviations along the image's shorter side
-FIRST, LAST = 0.08, 0.2  # the shares of the support that the fine map alone puts first and last
-COARSE = 0.5  # what the coarse map counts between them
+FIRST = 0.08  # the share of the support that the fine map alone puts first
+COARSE = 0.6  # what the coarse map counts after that
 
 
 def blank_class(question: Question) -> Tensor:
@@ -68,7 +69,7 @@ def coarse_map(question: Question, support: Tensor, passes: int) -> Tensor:
                 odds = (question.weights[rows] * against_blank(log_p, blank[rows])).sum(1)
             require_gradient(odds)
             slope = torch.autograd.grad(odds.sum(), leaf)[0] * inside[rows]
-            size = slope.square().sum((1, 2, 3), keepdim=True).sqrt()
+            size = vector_norm(slope.flatten(1), dim=1).view(-1, 1, 1, 1)
             total += slope / size.clamp(min=torch.finfo(slope.dtype).tiny)
         return total
 
@@ -79,8 +80,8 @@ def coarse_map(question: Question, support: Tensor, passes: int) -> Tensor:
 def fine_then_coarse(fine: Tensor, coarse: Tensor, support: Tensor) -> Tensor:
     r"""Return one order from two maps, as ranks from 1, the first pixel, down to 0.
 
-    The first pixels and the last are those of the fine map; those between them are ordered by the
-    mean of the two ranks.
+    The first pixels are those of the fine map; all others are ordered by the weighted mean of the
+    two ranks.
 
     Args:
         fine: `(N, 1, H, W)`.
@@ -94,8 +95,7 @@ def fine_then_coarse(fine: Tensor, coarse: Tensor, support: Tensor) -> Tensor:
     """
     ranks = ranked(fine, support)
     mixed = (1 - COARSE) * ranks + COARSE * ranked(coarse, support)
-    mixed = torch.where(ranks > 1 - FIRST, ranks + 2, mixed)
-    return ranked(torch.where(ranks < LAST, ranks - 2, mixed), support)
+    return ranked(torch.where(ranks > 1 - FIRST, ranks + 2, mixed), support)
 
 
 def ranked(values: Tensor, support: Tensor) -> Tensor:

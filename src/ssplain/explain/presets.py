@@ -1,10 +1,8 @@
 """Settings per data set: the paper's (sections 4.1 and H of its supplement), and the ranking's.
 
 The ranking's for digits and garments were found by `ssplain.study.search` on images that no table
-reports; its log is docs/results/search/search.csv. Those of the solver for ROP come from 12 images
-of a first series; with the present network three degrees of pooling differ by less than 0.01 in all
-that counts (12 other eyes, in the same log). The coarse map was chosen on those 12 other eyes and
-24 more (docs/ranking.md).
+reports; its log is docs/results/search/search.csv. Those for ROP were chosen on 36 eyes of a series
+that no table reports, and tried on 24 more (docs/ranking.md).
 """
 
 from typing import Literal, TypedDict, overload
@@ -32,6 +30,7 @@ class RankingPreset(Preset):
     tv_over: Literal["grid", "support"]
     softness: float
     pooling: float
+    spread: float
     coarse: int
 
 
@@ -64,6 +63,7 @@ def _ranking(
     start: Literal["intensity", "gradient"],
     softness: float,
     pooling: float,
+    spread: float = 0.0,
     coarse: int = 0,
 ) -> RankingPreset:
     return RankingPreset(
@@ -79,6 +79,7 @@ def _ranking(
         tv_over="support",
         softness=softness,
         pooling=pooling,
+        spread=spread,
         coarse=coarse,
     )
 
@@ -88,12 +89,13 @@ def _ranking(
 RANKING: dict[str, RankingPreset] = {
     "rop": _ranking(
         0.50,
-        tv_weight=3e-3,
-        lr=0.05,
+        tv_weight=0.0,
+        lr=0.1,
         iterations=52,
         start="gradient",
         softness=0.1,
         pooling=0.5,
+        spread=4.0,
         coarse=6,
     ),
     "mnist": _ranking(

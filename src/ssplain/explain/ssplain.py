@@ -36,6 +36,7 @@ from ssplain.explain.protocol import Attributor, ExplainerOptions, Question
 from ssplain.explain.result import Explanation
 from ssplain.explain.segments import Segments, find_segments
 from ssplain.explain.solved import Count, Solved
+from ssplain.explain.spread import Spread
 from ssplain.explain.starts import MODEL_STARTS, asks_model
 from ssplain.explain.targets import Target
 from ssplain.models.fingerprint import fingerprint
@@ -100,8 +101,10 @@ class SSplain(Attributor):
         shares: for "ranking", at which shares of the support the ranking is looked at: "spread",
             "random" (by the `seed`), or a list.
         softness: for "ranking", how softly the mask is cut at a share.
+        spread: over how many pixels of the support gradients are averaged (see
+            `ssplain.explain.spread`); 0 is not at all, as with segments, which are averaged anyway.
         coarse: for "ranking", passes of the model for a coarse map that helps to order the pixels
-            between the first and the last (see `ssplain.explain.coarse`). 0 is without, and so are
+            after the first (see `ssplain.explain.coarse`). 0 is without, and so are
             segments and models that have no gradient.
         pooling: 0 is Adam; up to 1 lets pixels with weak gradients move less (see `ADMM`).
         stable: whether equal pixels share the budget and total variation is smooth, so that
@@ -150,6 +153,7 @@ class SSplain(Attributor):
         tv_over: Literal["grid", "support"] = "grid",
         shares: Shares = "spread",
         softness: float = 0.1,
+        spread: float = 0.0,
         coarse: int = 0,
         pooling: float = 0.0,
         stable: bool = False,
@@ -183,6 +187,7 @@ class SSplain(Attributor):
         _require("iterations", iterations, least=1, whole=True)
         _require("inner_steps", inner_steps, least=1, whole=True)
         _require("coarse", coarse, least=0, whole=True)
+        _require("spread", spread, least=0)
         if dual_step is not None:
             _require("dual_step", dual_step, least=0)
         if tolerance is not None:
@@ -198,7 +203,7 @@ class SSplain(Attributor):
         self.shares, self.softness, self.segments = shares, softness, segments
         self.stable = stable
         whole = objective != "ranking" or segments is not None or queries is not None
-        self.coarse = 0 if whole else coarse
+        self.coarse, self.spread = 0 if whole else coarse, 0.0 if segments is not None else spread
         self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance, pooling)
         self._schedule = share_schedule(shares, iterations, self.seed)
 
@@ -303,6 +308,8 @@ class SSplain(Attributor):
             terms.append(RankingLoss(*about, support, self._schedule, self.softness))
         if self.queries is not None:
             terms = [ByQueries(term, self.queries, seed=self.seed) for term in terms]
+        if self.spread:
+            terms = [Spread(one, support.to(question.images.dtype), self.spread) for one in terms]
         inside = support if self.tv_over == "support" else None
         return [
             *terms,
@@ -329,6 +336,7 @@ class SSplain(Attributor):
             "inner_steps": solver.inner_steps,
             "tolerance": solver.tolerance,
             "pooling": solver.pooling,
+            **({"spread": self.spread} if self.spread else {}),
             "stable": self.stable,
             **self._ranking_settings(),
             "segments": describe(self.segments),
