@@ -27,7 +27,7 @@ def test_a_shift_by_the_coarsest_step_shifts_the_map() -> None:
 
 @pytest.mark.parametrize("name", PIXELWISE)
 def test_bundled_networks_are_small_and_load(name: str) -> None:
-    assert (folder_of(name) / WEIGHTS).stat().st_size < 3_000_000
+    assert (folder_of(name) / WEIGHTS).stat().st_size < 4_000_000
     assert isinstance(load(name), UNet)
 
 

@@ -41,7 +41,8 @@ def train_pixels(
             progress(done.number, plan.epochs, f"loss {done.loss:.3f}")
 
         train = train_vessels if vessels else train_disc
-        network = train(data, plan, checkpoint=checkpoint, progress=show)
+        # judged as it will be read: rounded to half precision
+        network = train(data, plan, checkpoint=checkpoint, progress=show).half().float()
     cases = list((vessel_cases if vessels else disc_cases)(data, network))
     key = "centrelines_found" if vessels else "found_within_a_quarter_diameter"
     shares = [float(case[key]) for case in cases if key in case]
@@ -60,10 +61,11 @@ def train_pixels(
             f"the diameter of the field of view at which it looks. Trained on {_CREDIT}, "
             f"{plan.epochs * plan.steps} steps of Adam. Accuracy: {_MEANING[dataset]}, on "
             f"photographs left out of training (RetCam, Neo: "
-            f"{', '.join(f'{share:.1%}' for share in shares)}). Not for diagnosis."
+            f"{', '.join(f'{share:.1%}' for share in shares)}). Weights are in half precision. Not "
+            "for diagnosis."
         ),
     )
-    save(network, card, out)
+    save(network.half(), card, out)
     checkpoint.unlink()
     for case in cases:
         typer.echo(json.dumps(case))

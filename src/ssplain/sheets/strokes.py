@@ -2,7 +2,8 @@
 
 Strokes say where vessels run, not how wide they are, and a fine vessel that nobody drew is not a
 false one. Painted trees say exactly how wide and how wound. A sheet holds either in one form, for
-two maps: the vessels in their true width, and their courses, bands as wide as a stroke.
+two maps: near a vessel, which pixels belong to it, which paint alone can tell; and everywhere the
+courses, bands as wide as a stroke.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from ssplain.simulate.paint import Place, choroid, grown, paint
 
 _DOUBT = 0.12  # weight of dark lines that nobody drew
 _ASTRAY = 3  # pixels beside a stroke in which its vessel may lie
-_ASIDE = 5  # pixels beside a stroke in which nothing is said
+_NEAR = 8  # pixels around a vessel in which its width is learned
 _BAND = 3.5  # half the width of a course
 _VAGUE = 2.5  # pixels beside a course in which nothing is said
 
@@ -93,7 +94,7 @@ def painted_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) -
     image = flat(worn(painted.photo, rng), ground.inside, REACH)
     away = ndimage.distance_transform_edt(painted.vessels < 0.5)
     course, sure = _course(away, _BAND - 1)
-    return as_sheet(image, (painted.vessels, course), (weight, weight * sure))
+    return as_sheet(image, (painted.vessels, course), (weight * (away <= _NEAR), weight * sure))
 
 
 def stroke_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) -> Sheet:
@@ -103,12 +104,11 @@ def stroke_sheet(eye: Prepared, rng: np.random.Generator, scale: float = 1.0) ->
     inside = _nearest(eye.ground.inside, size)
     strokes = _nearest(eye.strokes, size)
     line = _moved(eye.line, scale, size)
-    beside = ndimage.distance_transform_edt(~(strokes | line)) <= _ASIDE * scale
     doubtful = _nearest(eye.ground.doubtful, size)
     weight = np.where(doubtful, _doubt(eye), 1) * inside
     middle = skeletonize(strokes)  # type: ignore[no-untyped-call]
     course, sure = _course(ndimage.distance_transform_edt(~middle), _BAND)
-    weights = weight * ~beside, np.where(course, 1, weight) * (sure & inside)
+    weights = np.zeros(size), np.where(course, 1, weight) * (sure & inside)
     image = flat(worn(photo, rng), inside, REACH)
     return as_sheet(image, (np.zeros(size), course), weights, line & inside)
 
