@@ -1,8 +1,8 @@
 """The task of `ssplain explain`: which pixels of each image the model's decision rests on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,12 +23,12 @@ from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
 from ssplain.explain.starts import asks_model
 from ssplain.explain.targets import named_target
-from ssplain.metrics import kept_and_removed
 from ssplain.models import Head, ModelCard, fold_batch_norm, load
 from ssplain.models.card import find_card
 from ssplain.models.classes import classes_of
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
+from ssplain.work.opinions import Opinions
 from ssplain.work.scribe import packed
 from ssplain.work.task import Files, Item, Result
 
@@ -261,7 +261,7 @@ class ExplainingWorker:
         result = explainer.explain(images, self._targets(items))
         require_as_many(self.classes, result.probabilities.shape[1])
         # two more passes of the model, which a writer makes for the whole batch
-        opinions = cache(partial(_opinions, explainer, result))
+        opinions = Opinions(explainer, result)
         share = result.kept_share.tolist()
         shared = result.manifest() | {"model": self.task.model}
         hashes, shape = shared["images"], shared["shape"]
@@ -286,7 +286,7 @@ class ExplainingWorker:
                 if drawn
                 else partial(packed, ARRAYS, arrays, i),
                 portable=not drawn,
-                more=partial(_row_of, opinions, i),
+                more=partial(opinions.of, i),
                 manifest=shared
                 | {
                     "images": hashes[i : i + 1],
@@ -334,25 +334,6 @@ class ExplainingWorker:
                 "Images with a class as target do not go together with others; give each a class."
             )
         return found
-
-
-def _opinions(explainer: SSplain, result: Explanation) -> dict[str, list[float]]:
-    """Return what the model says of the pixels in the mask alone, and of the others."""
-    kept = kept_and_removed(
-        explainer.classifier.model,
-        result,
-        output=explainer.classifier.output,
-        output_kind=explainer.classifier.output_kind,
-        fill=explainer.door.fill,
-    )
-    return {
-        "probability_only_mask": kept.only.tolist(),
-        "probability_without_mask": kept.without.tolist(),
-    }
-
-
-def _row_of(of_all: Callable[[], Mapping[str, list[float]]], row: int) -> dict[str, float]:
-    return {name: values[row] for name, values in of_all().items()}
 
 
 def _drawn(
