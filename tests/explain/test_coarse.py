@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from ssplain import SSplain, preset
-from ssplain.explain.coarse import FIRST, against_blank, fine_then_coarse, ranked
+from ssplain.explain.coarse import FIRST, against_blank, fine_then_coarse
+from ssplain.prox import ranked
 from tests.explain.small import sparse_images, tiny
 
 SETTINGS: dict[str, Any] = {"objective": "ranking", "iterations": 6, "coarse": 3}

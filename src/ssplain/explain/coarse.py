@@ -19,10 +19,11 @@ from ssplain.ask.context import blurred
 from ssplain.explain.notices import require_gradient
 from ssplain.explain.objectives import log_of_others
 from ssplain.explain.protocol import Question
+from ssplain.prox import ranked, top_k
 
 BRIGHTEST = 1 / 3  # of the dim pictures; above it the coarse map finds less
 CELLS = 14  # a blurred map has this many deviations along the image's shorter side
-FIRST = 0.08  # the share of the support that the fine map alone puts first
+FIRST = 0.1  # the share of the support that the fine map alone puts first
 COARSE = 0.6  # what the coarse map counts after that
 
 
@@ -95,16 +96,14 @@ def fine_then_coarse(fine: Tensor, coarse: Tensor, support: Tensor) -> Tensor:
     """
     ranks = ranked(fine, support)
     mixed = (1 - COARSE) * ranks + COARSE * ranked(coarse, support)
-    return ranked(torch.where(ranks > 1 - FIRST, ranks + 2, mixed), support)
+    return ranked(torch.where(first_of(ranks, support), ranks + 2, mixed), support)
 
 
-def ranked(values: Tensor, support: Tensor) -> Tensor:
-    """Return the share of the support that lies below each pixel, in row-major order if equal.
+def first_of(ranks: Tensor, support: Tensor) -> Tensor:
+    """Mark the pixels that the fine map alone puts first.
 
-    >>> ranked(torch.tensor([[[[5.0, 7.0, 6.0]]]]), torch.tensor([[[[True, True, False]]]]))
-    tensor([[[[0.0000, 0.5000, 0.0000]]]])
+    >>> first_of(torch.arange(20).view(1, 1, 1, 20) / 20, torch.ones(1, 1, 1, 20)).sum()
+    tensor(2)
     """
-    flat = values.masked_fill(~support, torch.inf).flatten(1)
-    places = flat.sort(dim=1, stable=True).indices.argsort(dim=1).to(values.dtype)
-    share = places / support.flatten(1).sum(1, keepdim=True)
-    return share.view_as(values).masked_fill(~support, 0.0)
+    count = (FIRST * support.flatten(1).sum(1)).long()
+    return top_k(ranks.masked_fill(support == 0, -1.0), count)

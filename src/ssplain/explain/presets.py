@@ -32,6 +32,7 @@ class RankingPreset(Preset):
     pooling: float
     spread: float
     coarse: int
+    joining: float
 
 
 def _paper(budget: float, tv_weight: float, lr: float, iterations: int) -> Preset:
@@ -65,6 +66,7 @@ def _ranking(
     pooling: float,
     spread: float = 0.0,
     coarse: int = 0,
+    joining: float = 0.0,
 ) -> RankingPreset:
     return RankingPreset(
         budget=budget,
@@ -81,6 +83,7 @@ def _ranking(
         pooling=pooling,
         spread=spread,
         coarse=coarse,
+        joining=joining,
     )
 
 
@@ -97,6 +100,7 @@ RANKING: dict[str, RankingPreset] = {
         pooling=0.5,
         spread=4.0,
         coarse=6,
+        joining=0.4,
     ),
     "mnist": _ranking(
         0.25, tv_weight=5e-4, lr=0.1, iterations=39, start="gradient", softness=0.14, pooling=0.75

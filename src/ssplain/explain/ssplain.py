@@ -23,6 +23,7 @@ from ssplain.explain.inputs import (
     start_mask,
     tie_order,
 )
+from ssplain.explain.joined import joined
 from ssplain.explain.objectives import (
     OBJECTIVES,
     ClassLoss,
@@ -106,6 +107,9 @@ class SSplain(Attributor):
         coarse: for "ranking", passes of the model for a coarse map that helps to order the pixels
             after the first (see `ssplain.explain.coarse`). 0 is without, and so are
             segments and models that have no gradient.
+        joining: for "ranking", by how much of the order a pixel may come earlier for being
+            connected with what comes before it (see `ssplain.explain.joined`); 0 is not at all, as
+            with segments.
         pooling: 0 is Adam; up to 1 lets pixels with weak gradients move less (see `ADMM`).
         stable: whether equal pixels share the budget and total variation is smooth, so that
             rounding does not turn the maps; the paper's algorithm is without.
@@ -155,6 +159,7 @@ class SSplain(Attributor):
         softness: float = 0.1,
         spread: float = 0.0,
         coarse: int = 0,
+        joining: float = 0.0,
         pooling: float = 0.0,
         stable: bool = False,
         segments: Segments | None = None,
@@ -188,6 +193,7 @@ class SSplain(Attributor):
         _require("inner_steps", inner_steps, least=1, whole=True)
         _require("coarse", coarse, least=0, whole=True)
         _require("spread", spread, least=0)
+        _require("joining", joining, least=0)
         if dual_step is not None:
             _require("dual_step", dual_step, least=0)
         if tolerance is not None:
@@ -204,6 +210,7 @@ class SSplain(Attributor):
         self.stable = stable
         whole = objective != "ranking" or segments is not None or queries is not None
         self.coarse, self.spread = 0 if whole else coarse, 0.0 if segments is not None else spread
+        self.joining = 0.0 if objective != "ranking" or segments is not None else joining
         self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance, pooling)
         self._schedule = share_schedule(shares, iterations, self.seed)
 
@@ -289,10 +296,12 @@ class SSplain(Attributor):
                 within=None if parts is None else parts.take(index),
                 progress=Count(rows, len(images), self.solver.iterations, question.progress),
             )
+            order = solution.masks
             if rest is not None:
-                order = fine_then_coarse(solution.masks, rest[rows], inside)
-                solution = replace(solution, masks=order)
-            return finish(Solved(solution, inside, ball))
+                order = fine_then_coarse(order, rest[rows], inside)
+            if self.joining:
+                order = joined(order, inside, self.joining)
+            return finish(Solved(replace(solution, masks=order), inside, ball))
 
         return question.quiet().run(work, len(images))
 
@@ -356,7 +365,8 @@ class SSplain(Attributor):
             return {}
         shares = self.shares if isinstance(self.shares, str) else list(self._schedule)
         coarse = {"coarse": self.coarse} if self.coarse else {}
-        return {"shares": shares, "softness": self.softness, **coarse}
+        joining = {"joining": self.joining} if self.joining else {}
+        return {"shares": shares, "softness": self.softness, **coarse, **joining}
 
 
 def _describe_target(target: Target) -> str:

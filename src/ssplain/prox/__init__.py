@@ -8,7 +8,7 @@ from ssplain.prox.box import project_box
 from ssplain.prox.feasible import project_l0_box, project_l1_box
 from ssplain.prox.l0 import project_l0, soften_l0
 from ssplain.prox.l1 import project_l1
-from ssplain.prox.ranking import share_threshold, top_k
+from ssplain.prox.ranking import ranked, share_threshold, top_k
 from ssplain.prox.segments import project_segments
 from ssplain.prox.support import project_support
 from ssplain.prox.variation import total_variation, total_variation_gradient
@@ -21,6 +21,7 @@ __all__ = [
     "project_l1_box",
     "project_segments",
     "project_support",
+    "ranked",
     "share_threshold",
     "soften_l0",
     "top_k",

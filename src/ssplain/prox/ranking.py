@@ -76,6 +76,18 @@ def share_threshold(values: Tensor, inside: Tensor, share: float) -> Tensor:
     return level.view(-1, *[1] * (values.dim() - 1))
 
 
+def ranked(values: Tensor, support: Tensor) -> Tensor:
+    """Return the share of the support that lies below each pixel, in row-major order if equal.
+
+    >>> ranked(torch.tensor([[[[5.0, 7.0, 6.0]]]]), torch.tensor([[[[True, True, False]]]]))
+    tensor([[[[0.0000, 0.5000, 0.0000]]]])
+    """
+    flat = values.masked_fill(~support, torch.inf).flatten(1)
+    places = flat.sort(dim=1, stable=True).indices.argsort(dim=1).to(values.dtype)
+    share = places / support.flatten(1).sum(1, keepdim=True)
+    return share.view_as(values).masked_fill(~support, 0.0)
+
+
 def _cut_ties(flat: Tensor, threshold: Tensor, k: Tensor, order: Tensor | None) -> Tensor:
     """Keep all above the threshold, and of those that equal it the first ones in order."""
     above, equal = flat > threshold, flat == threshold
