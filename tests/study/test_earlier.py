@@ -88,10 +88,7 @@ def test_a_finished_study_keeps_no_curves(tmp_path: Path) -> None:
     [
         ({"variants": (Variant("Saliency", "saliency"), FAST[2])}, None),
         ({"variants": (Variant("Saliency", "input-x-gradient"), FAST[2])}, "other values"),
-        (
-            {"variants": (FAST[1], Variant("Intensity", "intensity", {"over": "sum"}))},
-            "other settings",
-        ),
+        ({"variants": (Variant("Inputs", "input-x-gradient"),)}, "other settings"),
         ({"targets": "predicted"}, "other settings"),
     ],
 )
@@ -138,6 +135,33 @@ def test_values_that_moved_are_seen(tmp_path: Path) -> None:
     write_results(tmp_path / "mnist", Results("mnist", 3, found), curves=True)
     with pytest.raises(SSplainError, match="Saliency gives other values"):
         run(study(), digits(4), tmp_path, go_on=True)
+
+
+OTHER = Variant(FAST[0].title, FAST[0].method, {"iterations": 4})
+ADDED = Variant("Inputs", "input-x-gradient")
+
+
+def test_what_has_other_settings_or_is_new_is_done_anew(tmp_path: Path) -> None:
+    one = replace(quick("mnist"), variants=FAST[:3], exhibits=("curves",))
+    run(one, digits(4), tmp_path)
+    for piece in (tmp_path / "store").iterdir():
+        piece.unlink()
+    other = replace(one, variants=(OTHER, FAST[1], ADDED, FAST[2]))
+    record = run(other, digits(7), tmp_path, go_on=True)
+    assert record.manifest["drift"].keys() == {FAST[1].title, FAST[2].title}
+    (part,) = record.manifest["earlier"]
+    assert part["code"].keys() == {"measures", FAST[1].title, FAST[2].title}
+    run(other, digits(7), tmp_path / "at once")
+    assert tables(tmp_path / "mnist") == tables(tmp_path / "at once/mnist")
+    found = read_results(tmp_path / "mnist", "mnist").found["support"]
+    assert list(found) == [v.title for v in other.variants]
+
+
+def test_maps_that_are_compared_with_each_other_are_all_done_anew(tmp_path: Path) -> None:
+    one = replace(quick("mnist"), variants=FAST[:3], exhibits=("curves", "agreement"))
+    run(one, digits(4), tmp_path)
+    with pytest.raises(SSplainError, match="other settings"):
+        run(replace(one, variants=(OTHER, *FAST[1:3])), digits(5), tmp_path, go_on=True)
 
 
 def test_only_studies_of_maps_go_on(tmp_path: Path) -> None:

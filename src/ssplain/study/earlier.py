@@ -5,7 +5,7 @@ machines come and go before it ends; what lasts are the values and curves in its
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,34 @@ from ssplain.study.results import Results, read_results
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """What an earlier run found, and its record."""
+    """What an earlier run found, and its record.
+
+    Attributes:
+        results: of the explainers that still have the same settings.
+        record: of the run.
+    """
 
     results: Results
     record: Record
 
     def parts(self) -> list[dict[str, Any]]:
-        """Return how the images came about, run after run."""
+        """Return how the images came about, run after run, for the explainers that are kept."""
         manifest = dict(self.record.manifest)
-        parts = list(manifest.pop("earlier", []))
         own = {key: manifest[key] for key in ("code", "torch", "python", "threads")}
-        return [*parts, {"images": self.record.images, **own}]
+        parts = [*manifest.pop("earlier", []), {"images": self.record.images, **own}]
+        kept = {"measures"}.union(*self.results.found.values())
+        return [
+            part | {"code": {title: code for title, code in part["code"].items() if title in kept}}
+            for part in parts
+        ]
 
 
 def earlier(study: MapStudy, scene: Scene, home: Path, *, seed: int) -> Earlier:
     """Return what an earlier run found of the first images, or say why nobody can go on from it.
 
-    Model, images, settings and seed must be the same. The code need not be: the record will name
-    both revisions, and `ssplain.study.work.do` tries out whether it still gives the same.
+    Model, images and seed must be the same, and the settings of at least one explainer; those with
+    other settings, and new ones, have to be done anew. The code need not be the same: the record
+    will name both revisions, and `ssplain.study.work.do` tries out whether it still gives the same.
 
     Args:
         study: what is to be done.
@@ -49,10 +59,11 @@ def earlier(study: MapStudy, scene: Scene, home: Path, *, seed: int) -> Earlier:
         raise SSplainError(
             f"There is no earlier run of {study.name!r} in {home}; leave out --go-on for the first."
         )
-    record, results = read_record(folder), read_results(folder, study.name)
+    record = read_record(folder)
+    results = _kept(study, scene, record, read_results(folder, study.name))
     known, wanted = results.images, len(scene.images)
     same = {
-        "settings": record.settings == json.loads(json.dumps(settings(study, scene))),
+        "settings": any(results.found.values()),
         "seed": record.manifest["seed"] == seed,
         "model": record.manifest["model"] == fingerprint(scene.network),
         "images": record.manifest["images"] == hash_tensor(scene.images[:known]),
@@ -77,6 +88,21 @@ def settings(study: MapStudy, scene: Scene) -> dict[str, Any]:
     }
 
 
+def _kept(study: MapStudy, scene: Scene, record: Record, results: Results) -> Results:
+    """Leave out the explainers that are not run as they were then."""
+    now = json.loads(json.dumps(settings(study, scene)))
+    kept = {v.title for v in study.variants if record.settings.get(v.title) == now[v.title]}
+    # where maps are compared with those of the first explainer, all have to be there
+    some = "agreement" not in study.exhibits or len(kept) == len(study.variants)
+    if record.settings["targets"] != now["targets"] or not some:
+        kept = set()
+    found = {
+        group: {title: one for title, one in by.items() if title in kept}
+        for group, by in results.found.items()
+    }
+    return replace(results, found=found)
+
+
 def _has_curves(study: MapStudy, results: Results) -> bool:
     measured = [results.found.get(axis, {}) for axis, _ in study.axes]
-    return all(v.title in by and by[v.title].curves for by in measured for v in study.variants)
+    return all(by and all(one.curves for one in by.values()) for by in measured)

@@ -5,7 +5,7 @@ studies that need the same maps share them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch import Tensor
@@ -79,21 +79,45 @@ def do(
         all_of_it = _see(study, scene, store, seed, progress)
         maps = {variant: made.joined()[rows] for variant, made in all_of_it.maps.items()}
         return Work(study, scene, rows, maps, all_of_it.found, all_of_it.seconds)
-    if "maps" not in study.exhibits:
-        rows = [0]
-    known, total = before.images, len(scene.images) - before.images + len(rows)
-    again = _see(study, scene.take(rows), store, seed, portion(progress, 0, len(rows), total))
-    drift = _drift(before.found, again.found, rows)
-    rest = portion(progress, len(rows), total - len(rows), total)
-    new = _see(study, scene.take(range(known, len(scene.images))), store, seed, rest)
+    known, total = before.images, len(scene.images)
+    kept = {title for by in before.found.values() for title in by}
+    old, new = (
+        replace(study, variants=tuple(v for v in study.variants if (v.title in kept) is there))
+        for there in (True, False)
+    )
+    repeated = rows if "maps" in study.exhibits else [0]
+    parts = [(old, repeated), (old, range(known, total)), (new, range(total))]
+    sizes = [len(part.variants) * len(some) for part, some in parts]
+    again, rest, anew = (
+        _see(
+            part,
+            scene.take(some),
+            store,
+            seed,
+            portion(progress, sum(sizes[:i]), sizes[i], sum(sizes)),
+        )
+        for i, (part, some) in enumerate(parts)
+    )
+    drift = _drift(before.found, again.found, repeated)
     found = {
         group: {
-            title: Evaluation.join([before.found[group][title], own]) for title, own in by.items()
+            v.title: _followed(before.found[group][v.title], rest.found[group][v.title])
+            if v.title in kept
+            else anew.found[group][v.title]
+            for v in study.variants
         }
-        for group, by in new.found.items()
+        for group in before.found
     }
     maps = {variant: made.joined() for variant, made in again.maps.items()}
-    return Work(study, scene, rows, maps, found, again.seconds + new.seconds, drift)
+    maps |= {variant: made.joined()[repeated] for variant, made in anew.maps.items()}
+    seconds = sum(one.seconds for one in (again, rest, anew))
+    return Work(study, scene, repeated, maps, found, seconds, drift)
+
+
+def _followed(before: Evaluation, rest: Evaluation) -> Evaluation:
+    """Put further images after those of an earlier run, in the measures that both have."""
+    values = {name: before.values[name] for name in rest.values}
+    return Evaluation.join([replace(before, values=values), rest])
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +137,7 @@ def _see(
     costs = {v: passes(v.all_settings(scene.dataset), v.method, scene) for v in study.variants}
     measuring = sum(2 * points for _, points in study.axes)
     total, done, seconds = count * (sum(costs.values()) + measuring * len(costs)), 0.0, 0.0
-    every = scene.measures(with_reference=True)
+    every = scene.measures(with_reference="agreement" in study.exhibits)
     looks = [name for name in every if MEASURES[name].kind == "appearance"]
     steps = [name for name in every if name not in looks]
     maps: dict[Variant, Maps] = {}
@@ -151,7 +175,7 @@ def _see(
             found.setdefault(axis, {})[variant.title] = own
             done += count * 2 * points
             seconds += own.seconds
-        first = maps[study.variants[0]].joined()
+        first = maps[study.variants[0]].joined() if "agreement" in study.exhibits else None
         found.setdefault("maps", {})[variant.title] = evaluate(
             scene.model,
             scene.images,
