@@ -81,11 +81,13 @@ def test_mistakes_are_told_before_anything_is_written(data: Path, tmp_path: Path
     with pytest.raises(SSplainError, match="cannot be made"):
         call("mnist", "--data", data, "--out", tmp_path / "file" / "out")
     assert call("mnist", "--data", data, "--out", out, "--epochs", 0).exit_code == 2
-    with pytest.raises(SSplainError, match="--start and --bfloat16 are for rop"):
+    with pytest.raises(SSplainError, match="--bent and --start are for rop"):
         call("mnist", "--data", data, "--out", out, "--start", "googlenet-rop")
-    with pytest.raises(SSplainError, match="--start and --bfloat16 are for rop"):
+    with pytest.raises(
+        SSplainError, match="--bfloat16 is for rop, vessels and disc, not for mnist"
+    ):
         call("mnist", "--data", data, "--out", out, "--bfloat16")
-    with pytest.raises(SSplainError, match="--painted, --bent, --start and --bfloat16 are for rop"):
+    with pytest.raises(SSplainError, match="--painted, --bent and --start are for rop"):
         call("mnist", "--data", data, "--out", out, "--painted", 3)
     with pytest.raises(SSplainError, match="HVDROPDB"):
         call("rop", "--painted", 3, "--data", tmp_path / "none", "--out", out)

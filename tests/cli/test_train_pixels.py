@@ -42,6 +42,7 @@ def test_a_network_is_judged_on_what_was_left_out_and_written_with_its_card(
     def trained(data: Path | None, plan: Plan, *, checkpoint: Path, progress: object) -> UNet:
         assert data == home
         assert callable(progress)
+        assert plan.bfloat16
         checkpoint.write_bytes(b"")
         progress(Round(plan.epochs, 0.1))
         network = load("unet-disc")
@@ -50,7 +51,17 @@ def test_a_network_is_judged_on_what_was_left_out_and_written_with_its_card(
 
     monkeypatch.setattr(disc, "train_disc", trained)
     result = CliRunner().invoke(
-        app, ["disc", "--data", str(home), "--out", str(tmp_path / "net"), "--epochs", "3"]
+        app,
+        [
+            "disc",
+            "--data",
+            str(home),
+            "--out",
+            str(tmp_path / "net"),
+            "--epochs",
+            "3",
+            "--bfloat16",
+        ],
     )
     assert result.exit_code == 0, result.output
     about = card(tmp_path / "net")

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,23 @@ def test_a_network_learns_and_a_stopped_run_goes_on_to_the_same_weights(tmp_path
     again = fit(build, stripes, disc_loss, plan, checkpoint=path)
     for a, b in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
         assert torch.equal(a, b)
+
+
+def test_bfloat16_computes_coarsely_and_keeps_single_precision_weights() -> None:
+    plan = Plan(epochs=4, steps=15, lr=0.02, memory=10)
+    losses: list[float] = []
+    exact = fit(build, stripes, disc_loss, plan)
+    coarse = fit(
+        build,
+        stripes,
+        disc_loss,
+        replace(plan, bfloat16=True),
+        progress=lambda r: losses.append(r.loss),
+    )
+    assert losses[-1] < 0.5 * losses[0]
+    pairs = list(zip(exact.state_dict().values(), coarse.state_dict().values(), strict=True))
+    assert all(a.dtype == b.dtype for a, b in pairs)
+    assert not all(torch.equal(a, b) for a, b in pairs)
 
 
 def test_a_checkpoint_of_another_plan_is_refused(tmp_path: Path) -> None:

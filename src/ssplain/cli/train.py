@@ -67,7 +67,10 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything drawn at random.")] = 0,
     bfloat16: Annotated[
         bool,
-        typer.Option("--bfloat16", help="rop: faster on processors that support bfloat16."),
+        typer.Option(
+            "--bfloat16",
+            help="rop, vessels, disc: faster on processors that support bfloat16.",
+        ),
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
 ) -> None:
@@ -89,16 +92,28 @@ def train(
             bfloat16=bfloat16,
             resume=resume,
         )
-    elif trees or painted or bent or start is not None or bfloat16:
+    elif trees or painted or bent or start is not None:
         raise SSplainError(
-            f"--trees, --painted, --bent, --start and --bfloat16 are for rop, not for {dataset}; "
-            "leave them out."
+            f"--trees, --painted, --bent and --start are for rop, not for {dataset}; leave them "
+            "out."
         )
     elif dataset in {"vessels", "disc"}:
         from ssplain.cli.train_pixels import train_pixels
 
         with _prepared(out, resume=resume) as checkpoint:
-            train_pixels(dataset, data, out, epochs=epochs, seed=seed, checkpoint=checkpoint)
+            train_pixels(
+                dataset,
+                data,
+                out,
+                epochs=epochs,
+                seed=seed,
+                bfloat16=bfloat16,
+                checkpoint=checkpoint,
+            )
+    elif bfloat16:
+        raise SSplainError(
+            f"--bfloat16 is for rop, vessels and disc, not for {dataset}; leave it out."
+        )
     else:
         _train_lenet(dataset, data, out, epochs=epochs or 50, seed=seed, resume=resume)
 

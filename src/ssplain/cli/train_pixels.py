@@ -23,7 +23,14 @@ _MEANING = {
 
 
 def train_pixels(
-    dataset: str, data: Path | None, out: Path, *, epochs: int | None, seed: int, checkpoint: Path
+    dataset: str,
+    data: Path | None,
+    out: Path,
+    *,
+    epochs: int | None,
+    seed: int,
+    bfloat16: bool,
+    checkpoint: Path,
 ) -> None:
     """Train the vessel or the disc network, judge it on what was left out, and write it."""
     from ssplain.bench.fundus import disc_cases, vessel_cases
@@ -34,7 +41,7 @@ def train_pixels(
 
     vessels = dataset == "vessels"
     plan = PLAN if vessels else DISC_PLAN
-    plan = dataclasses.replace(plan, epochs=epochs or plan.epochs, seed=seed)
+    plan = dataclasses.replace(plan, epochs=epochs or plan.epochs, seed=seed, bfloat16=bfloat16)
     with bar("preparing the photographs") as progress:
 
         def show(done: "Round") -> None:

@@ -33,6 +33,8 @@ class Plan:
         decay: weight decay.
         memory: of the running mean of the weights, in steps.
         seed: fixes the first weights and everything that is drawn.
+        bfloat16: whether the network computes in bfloat16, faster on processors that have it;
+            weights, the loss and their steps stay in 32 bits.
     """
 
     epochs: int
@@ -41,6 +43,7 @@ class Plan:
     decay: float = 1e-4
     memory: int = 150
     seed: int = 0
+    bfloat16: bool = False
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.steps < 1:
@@ -120,7 +123,9 @@ def fit(
                 group["lr"] = plan.rate(done)
             images = batch[0]
             optimizer.zero_grad(set_to_none=True)
-            error = loss(model(images), batch)
+            with torch.autocast(images.device.type, torch.bfloat16, enabled=plan.bfloat16):
+                found = model(images)
+            error = loss(found.float(), batch)
             torch.autograd.backward(error)
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
