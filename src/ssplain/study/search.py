@@ -147,8 +147,8 @@ def search(dataset: str, log: Log, count: int, folder: Path | None = None) -> di
             return known
         # the start's gradient is a pass, too: all trials have the same number
         iterations = ground.passes - (settings["start"] == "gradient")
-        # the solver's settings are searched for by its own map, without the coarse one
-        chosen = {"coarse": 0, **settings, "iterations": iterations}
+        # the solver's settings are searched for by its own map, as it is
+        chosen = {"coarse": 0, "joining": 0.0, **settings, "iterations": iterations}
         explainer = make("ssplain-ranking", model, dataset, **chosen)
         found = evaluate(
             model,
