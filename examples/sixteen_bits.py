@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--passes", action="store_true")
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    model = ssplain.models.fold_batch_norm(ssplain.models.load(asked.model))
+    model = ssplain.models.quick(ssplain.models.load(asked.model))
     images = ssplain.data.bundled(asked.data)[0][: asked.images]
     ways = {"32 bits": model}
     for kind in (torch.float16, torch.bfloat16):

@@ -13,7 +13,7 @@ from ssplain import SSplain, SSplainError
 from ssplain.ask.widen import is_narrow, widened
 from ssplain.explain import make, names
 from ssplain.metrics import evaluate, insertion_deletion, kept_and_removed, sanity_check
-from ssplain.models import Door, Normalised, QueryOnly, fold_batch_norm
+from ssplain.models import Door, Normalised, QueryOnly, quick
 from tests.explain.small import QUICK, pictures, small
 
 KINDS = (torch.float16, torch.bfloat16)
@@ -199,8 +199,8 @@ def test_heads_and_folding() -> None:
     assert torch.equal(ours, theirs)
     net = ssplain.models.GoogLeNet().half().eval()
     eye = torch.rand(1, 1, 64, 64)
-    exact = fold_batch_norm(copy.deepcopy(net).float())
-    assert torch.equal(fold_batch_norm(net)(eye), exact(eye))
+    exact = quick(copy.deepcopy(net).float())
+    assert torch.equal(quick(net)(eye), exact(eye))
     assert next(net.parameters()).dtype == torch.float16
 
 

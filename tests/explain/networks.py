@@ -52,6 +52,8 @@ def _convolutions(draw: st.DrawFn, channels: int) -> nn.Module:
         channels = layer.out_channels
         layers.append(layer)
         norm = draw(st.sampled_from(("none", "batch", "batch", "group")))
+        if channels == 1 and norm == "group":  # PyTorch refuses a group of one value
+            norm = "none"
         if norm != "none":
             layers.append(
                 nn.BatchNorm2d(channels) if norm == "batch" else nn.GroupNorm(1, channels)

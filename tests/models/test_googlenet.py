@@ -1,12 +1,10 @@
-"""Tests of GoogLeNet: its names and sizes, its normalisation, and batch-norm folding."""
-
-import copy
+"""Tests of GoogLeNet: its names and sizes, and its normalisation."""
 
 import pytest
 import torch
 from torch import nn
 
-from ssplain.models.googlenet import ConvBlock, GoogLeNet, fold_batch_norm
+from ssplain.models.googlenet import GoogLeNet
 
 
 @pytest.fixture(scope="module")
@@ -78,36 +76,6 @@ def test_values_are_normalised_inside(model: GoogLeNet) -> None:
     assert (seen[0][..., 0] == 1).all()
     assert (seen[0][..., 1:] == -1).all()
     assert images[..., 1:].abs().max() == 0
-
-
-def test_folding_keeps_the_function_and_the_model(model: GoogLeNet) -> None:
-    before = copy.deepcopy(model.state_dict())
-    images = torch.rand(2, 1, 96, 96)
-    with torch.no_grad():
-        expected = model(images)
-        folded = fold_batch_norm(model)
-        torch.testing.assert_close(folded(images), expected, atol=1e-4, rtol=1e-4)
-        # and the normalisations did matter: without them the answer is another one
-        bare = copy.deepcopy(model)
-        for module in bare.modules():
-            if isinstance(module, ConvBlock):
-                module.bn = nn.Identity()
-        assert not torch.allclose(bare(images), expected, atol=1e-2)
-    assert not any(isinstance(module, nn.BatchNorm2d) for module in folded.modules())
-    assert not folded.training
-    for name, tensor in model.state_dict().items():
-        assert torch.equal(tensor, before[name])
-
-
-def test_folding_leaves_input_gradients_as_they_were(model: GoogLeNet) -> None:
-    gradients = []
-    for network in (model, fold_batch_norm(model)):
-        images = torch.rand(1, 1, 64, 64, generator=torch.Generator().manual_seed(1))
-        images.requires_grad_()
-        network(images)[0, 2].backward()
-        assert images.grad is not None
-        gradients.append(images.grad)
-    torch.testing.assert_close(gradients[0], gradients[1], atol=1e-4, rtol=1e-3)
 
 
 def test_weights_start_small_and_bounded() -> None:

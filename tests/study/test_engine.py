@@ -148,7 +148,7 @@ def test_other_settings_are_other_maps(tmp_path: Path) -> None:
     variants = tuple(
         Variant(f"{tv}", "ssplain-0", {"iterations": 3, "tv_weight": tv}) for tv in (0.0, 1.0)
     )
-    run(replace(study, variants=variants), scene, tmp_path)
+    run(replace(study, variants=variants, exhibits=("agreement",)), scene, tmp_path)
     assert len(list((tmp_path / "store").glob("ssplain-0-????????????????.npz"))) == 2
     found = read_results(tmp_path / "mnist", "mnist").found["maps"]
     assert found["0.0"].summary("agreement").value == pytest.approx(1)

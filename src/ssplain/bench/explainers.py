@@ -17,7 +17,7 @@ from ssplain.ask.batching import fitting_batch
 from ssplain.bench.timing import in_turn, ratio, seconds
 from ssplain.data import bundled
 from ssplain.explain.registry import make, method, names
-from ssplain.models import fold_batch_norm, load
+from ssplain.models import load, quick
 from ssplain.models.card import BUNDLED
 
 Case = dict[str, Any]
@@ -61,7 +61,7 @@ def times(dataset: str, model: str, count: int, repeats: int = 5) -> Iterator[Ca
     >>> next(times("mnist", "lenet5-mnist", 2, repeats=2))["explainer"]
     'SSplain-0'
     """
-    network = fold_batch_norm(load(model))
+    network = quick(load(model))
     images, labels = (part[:count] for part in bundled(dataset))
     # half of what fits: ROP images then make two calls, and so a deviation, of one pass
     together = max(1, fitting_batch(*images.shape[-2:]) // CALLS)
@@ -113,14 +113,14 @@ def _against_captum() -> Iterator[Case]:
                 for i in range(few):
                     theirs(model).attribute(images[i : i + 1], target=int(labels[i]), n_samples=200)
 
-        quick, slow = in_turn(ours, loop, repeats=1)
+        fast, slow = in_turn(ours, loop, repeats=1)
         yield {
             "case": f"{method(name).title} over Captum's loop, per image, 200 samples, lenet5",
             "images": many,
             "loop_images": few,
-            "ms_per_image": round(1e3 * median(quick) / many, 3),
+            "ms_per_image": round(1e3 * median(fast) / many, 3),
             "loop_ms_per_image": round(1e3 * median(slow) / few, 3),
-            "times_faster": round(many / few * ratio(slow, quick), 1),
+            "times_faster": round(many / few * ratio(slow, fast), 1),
         }
 
 
@@ -134,14 +134,14 @@ def _extremal_in_batch() -> Case:
         for i in range(few):
             explainer.attribute(images[i : i + 1], labels[i : i + 1])
 
-    quick, slow = in_turn(
+    fast, slow = in_turn(
         lambda: explainer.attribute(images[:together], labels[:together]), one_by_one, repeats=3
     )
     return {
         "case": "Extremal Perturbation in a batch over one by one, 50 iterations, lenet5",
         "images": together,
         "loop_images": few,
-        "ms_per_image": round(1e3 * median(quick) / together, 3),
+        "ms_per_image": round(1e3 * median(fast) / together, 3),
         "loop_ms_per_image": round(1e3 * median(slow) / few, 3),
-        "times_faster": round(together / few * ratio(slow, quick), 1),
+        "times_faster": round(together / few * ratio(slow, fast), 1),
     }

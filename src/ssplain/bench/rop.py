@@ -26,7 +26,7 @@ from ssplain.explain.registry import make
 from ssplain.fundus.photo import as_photo
 from ssplain.metrics.intervals import paired
 from ssplain.metrics.localisation import localise
-from ssplain.models import load, severity
+from ssplain.models import load, quick, severity
 from ssplain.models.calibrated import on_photographs
 from ssplain.sheets.bent import BentROP
 from ssplain.sheets.paintings import PaintedROP
@@ -49,7 +49,7 @@ def cases(images: int | None = None, model: str = "googlenet-rop") -> Iterator[C
         model: a bundled name or a folder of `ssplain train`.
     """
     count = images or 300
-    network = load(model)
+    network = quick(load(model))
     drawn = [simulate(FRESH, i) for i in range(count)]
     yield shortcut(drawn)
     shown, labels = stacked(drawn), torch.tensor([eye.label for eye in drawn])

@@ -66,10 +66,10 @@ def _explain(part: Part, folder: Path) -> "Section":
     from ssplain.data import bundled, bundled_truth
     from ssplain.explain import SSplain, make, preset
     from ssplain.metrics import kept_and_removed
-    from ssplain.models import card, fold_batch_norm, load
+    from ssplain.models import card, load, quick
     from ssplain.terminal.progress import bar
 
-    model = fold_batch_norm(load(part.model))
+    model = quick(load(part.model))
     images, labels = (values[: part.images] for values in bundled(part.dataset))
     started = time.perf_counter()
     with bar(part.title) as progress:

@@ -284,7 +284,7 @@ class Library:
         with self._lock:
             if (source, quick) not in self._loaded:
                 plain = source.removesuffix(_PHOTOGRAPHS)
-                model = models.fold_batch_norm(models.load(plain))
+                model = models.quick(models.load(plain))
                 self._loaded[source, quick] = (
                     model if plain == source else on_photographs(model, plain)
                 )

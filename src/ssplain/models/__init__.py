@@ -5,10 +5,11 @@ from ssplain.ask.door import Door, ModelOptions, OpenModel
 from ssplain.ask.heads import AtLeast, Head, Normalised, OneLabel, denormalise
 from ssplain.ask.holding import frozen
 from ssplain.models.card import ModelCard, card, save
-from ssplain.models.googlenet import GoogLeNet, fold_batch_norm
+from ssplain.models.googlenet import GoogLeNet
 from ssplain.models.lenet import LeNet5
 from ssplain.models.load import load
 from ssplain.models.onnx import OnnxModel, QueryOnly
+from ssplain.models.quick import quick
 from ssplain.models.registered import MODELS, RegisteredModel
 from ssplain.models.severity import severity, severity_of
 
@@ -31,9 +32,9 @@ __all__ = [
     "RegisteredModel",
     "card",
     "denormalise",
-    "fold_batch_norm",
     "frozen",
     "load",
+    "quick",
     "save",
     "severity",
     "severity_of",

@@ -5,19 +5,13 @@ names, and the 3x3 kernel where the paper has a 5x5 one, are those of torchvisio
 its weights load unchanged.
 """
 
-import copy
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.utils.fusion import fuse_conv_bn_eval
-
-from ssplain.ask.widen import widened
 
 AUXILIARY = ("aux1.", "aux2.")  # heads that only help training; published weights carry them
-
-Model = TypeVar("Model", bound=nn.Module)
 
 
 class ConvBlock(nn.Module):
@@ -137,28 +131,3 @@ class GoogLeNet(nn.Module):
         """Load weights; those of auxiliary heads, which this network has not, are left out."""
         kept = {k: v for k, v in state_dict.items() if not k.startswith(AUXILIARY)}
         return super().load_state_dict(kept, strict, assign)
-
-
-def fold_batch_norm(model: Model) -> Model:
-    """Return a copy in which every batch normalisation is folded into its convolution.
-
-    In evaluation mode a batch normalisation is a fixed scale and shift per channel,
-    `g (x - m) / sqrt(v + eps) + b`, so the convolution before it can carry it: the same function
-    with less work (measured 1.17 times faster), for methods that call the model many times. The
-    copy is in evaluation mode, and 16-bit weights become 32-bit ones first. Anything but a
-    `GoogLeNet` is returned as it is.
-
-    Example:
-        >>> model = GoogLeNet().eval()
-        >>> images = torch.rand(1, 1, 64, 64)
-        >>> torch.allclose(fold_batch_norm(model)(images), model(images), atol=1e-4)
-        True
-    """
-    if not isinstance(model, GoogLeNet):
-        return model
-    folded = copy.deepcopy(widened(model)).eval()
-    for module in folded.modules():
-        if isinstance(module, ConvBlock) and isinstance(module.bn, nn.BatchNorm2d):
-            module.conv = fuse_conv_bn_eval(module.conv, module.bn)
-            module.bn = nn.Identity()
-    return folded

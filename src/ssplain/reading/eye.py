@@ -14,7 +14,7 @@ from ssplain.data.readers import eye_of
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation, SSplain, preset
 from ssplain.fundus.frame import Frame
-from ssplain.models import ModelCard, card, load
+from ssplain.models import ModelCard, card, load, quick
 from ssplain.models.calibrated import on_photographs
 from ssplain.progress import Progress, portion
 from ssplain.reading.image import Picture, Seen, look, open_image
@@ -38,7 +38,6 @@ from ssplain.reading.quadrants import (
     settle_eye,
     shares,
 )
-from ssplain.reading.quick import quick
 from ssplain.reading.scale import DISC
 from ssplain.reading.stability import MIRRORED, Stability, changes
 from ssplain.threads import beside

@@ -12,7 +12,7 @@ from ssplain.ask.door import Door, ModelOptions
 from ssplain.data import DATASETS
 from ssplain.explain.presets import PRESETS
 from ssplain.metrics import MEASURES
-from ssplain.models import fold_batch_norm, load
+from ssplain.models import load, quick
 from ssplain.models.card import card
 from ssplain.models.fingerprint import fingerprint
 from ssplain.run.revision import revision
@@ -46,9 +46,9 @@ class Scene:
 
     @cached_property
     def model(self) -> Callable[..., Any]:
-        """What is explained: the same function, folded so that it is faster."""
+        """What is explained: the same function, made quick."""
         network = self.network
-        return fold_batch_norm(network) if isinstance(network, nn.Module) else network
+        return quick(network) if isinstance(network, nn.Module) else network
 
     @cached_property
     def origin(self) -> dict[str, object] | None:

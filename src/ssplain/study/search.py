@@ -23,7 +23,7 @@ from torch import Tensor
 from ssplain.data import idx
 from ssplain.explain.registry import make
 from ssplain.metrics import MEASURES, evaluate
-from ssplain.models import load
+from ssplain.models import load, quick
 from ssplain.simulate.eye import simulate
 
 FIRST = 1000  # the 500 before it are for looking at things
@@ -137,7 +137,7 @@ class Log:
 def search(dataset: str, log: Log, count: int, folder: Path | None = None) -> dict[str, Any]:
     """Try the grid, one setting after the other; return the best settings found."""
     ground = GROUNDS[dataset]
-    model = load(ground.model)
+    model = quick(load(ground.model))
     images, labels, truth = unreported(dataset, count, folder)
 
     def gain(settings: Mapping[str, Any]) -> float:

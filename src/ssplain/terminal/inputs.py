@@ -201,10 +201,10 @@ def open_model(
     fill: str | None,
 ) -> "tuple[nn.Module, ModelOptions]":
     """Load a model with its head; return it and how it is to be called."""
-    from ssplain.models import fold_batch_norm, load
+    from ssplain.models import load, quick
 
     network, picked, kind = head.on(
-        fold_batch_norm(load(source, architecture)),
+        quick(load(source, architecture)),
         number_or_text(output),
         output_kind,  # type: ignore[arg-type]  # checked by the door
     )

@@ -23,7 +23,7 @@ from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
 from ssplain.explain.starts import asks_model
 from ssplain.explain.targets import named_target
-from ssplain.models import Head, ModelCard, fold_batch_norm, load
+from ssplain.models import Head, ModelCard, load, quick
 from ssplain.models.card import find_card
 from ssplain.models.classes import classes_of
 from ssplain.report.dicom import dicom_files
@@ -163,7 +163,7 @@ class ExplainingWorker:
     def __init__(self, task: Explaining) -> None:
         self.task, self.card = task, task.card
         self.network, self.output, self.output_kind = task.head.on(
-            fold_batch_norm(load(task.model, task.architecture)),
+            quick(load(task.model, task.architecture)),
             task.output,
             task.output_kind,  # type: ignore[arg-type]  # checked by SSplain
         )
