@@ -26,16 +26,16 @@ from types import ModuleType
 from typing import Any
 
 HOME = Path(__file__).resolve().parents[1]
-ROOMS = ("prox", "solve", "explain", "metrics", "study", "claims")
+ROOMS = ("prox", "solve", "question", "explain", "metrics", "study", "claims")
 # modules whose tests do not bear their name
 TESTS = {
     "prox": ["prox"],
     "solve": ["solve", "explain/test_textbook.py"],
-    "explain/checks": ["explain/test_bad_input.py"],
-    "explain/inputs": ["explain/test_inputs.py", "explain/test_ssplain.py"],
-    "explain/protocol": ["explain/test_registry.py", "explain/test_protocol.py"],
+    "question/checks": ["explain/test_bad_input.py"],
+    "question/inputs": ["question/test_inputs.py", "explain/test_ssplain.py"],
+    "question/protocol": ["explain/test_registry.py", "explain/test_bad_input.py"],
     "explain/presets": ["explain/test_registry.py"],
-    "explain/targets": ["explain/test_ssplain.py", "explain/test_bad_input.py"],
+    "question/targets": ["question/test_targets.py", "explain/test_bad_input.py"],
     "explain/starts": ["explain/test_ssplain.py", "explain/test_objectives.py"],
     "metrics/measure": ["metrics/test_measures.py", "metrics/test_evaluation.py"],
     "claims/claim": ["claims/test_catalogue.py"],

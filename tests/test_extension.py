@@ -14,7 +14,7 @@ from torch import nn
 
 from ssplain.data import DataSet
 from ssplain.explain import Method
-from ssplain.explain.protocol import Attributor
+from ssplain.question.protocol import Attributor
 from ssplain.metrics import Measure
 from ssplain.models import RegisteredModel
 from ssplain.solve import Constraint, Term

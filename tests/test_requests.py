@@ -242,6 +242,7 @@ SOLVER: dict[str, object] = {
     "shares": "spread",
     "softness": 0.1,
     "coarse": 0,
+    "joining": 0.0,
     "spread": 0.0,
     "pooling": 0.0,
     "stable": False,

@@ -166,7 +166,7 @@ def test_the_models_module_may_bring_an_explainer(
     (tmp_path / "brought.py").write_text(
         "import torch\n"
         "from ssplain.explain import METHODS, Method\n"
-        "from ssplain.explain.protocol import Attributor\n"
+        "from ssplain.question.protocol import Attributor\n"
         "class Mine(Attributor):\n"
         "    def maps(self, question):\n"
         "        return question.images\n"

@@ -12,7 +12,7 @@ import ssplain
 from ssplain import SSplain
 from ssplain.errors import SSplainError
 from ssplain.explain import Explanation, Stability, measure_stability
-from ssplain.explain.protocol import Question
+from ssplain.question.protocol import Question
 
 IMAGES, LABELS = (part[:4] for part in ssplain.data.bundled("mnist"))
 MODEL = ssplain.models.load("lenet5-mnist")

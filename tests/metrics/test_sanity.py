@@ -6,10 +6,10 @@ from torch import Tensor, nn
 
 import ssplain
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import find_support, start_mask
 from ssplain.metrics.agreement import spearman
 from ssplain.metrics.randomise import stages
 from ssplain.metrics.sanity import MEASURES, sanity_check
+from ssplain.question.inputs import find_support, start_mask
 
 IMAGES, LABELS = (part[:6] for part in ssplain.data.bundled("mnist"))
 SUPPORT = find_support(IMAGES, "nonzero")

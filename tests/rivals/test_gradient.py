@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from ssplain import SSplainError
-from ssplain.explain.protocol import over_channels
+from ssplain.question.protocol import over_channels
 from ssplain.rivals.gradient import (
     CompleteIntegratedGradients,
     InputXGradient,

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from ssplain.explain import make
-from ssplain.explain.protocol import ChannelRule
 from ssplain.explain.registry import METHODS, Method
-from ssplain.explain.targets import Target
 from ssplain.models import load
 from ssplain.progress import Progress
+from ssplain.question.protocol import ChannelRule
+from ssplain.question.targets import Target
 from ssplain.run import maps
 from ssplain.run.maps import explain_once
 from ssplain.run.scene import Scene, bundled_scene

@@ -53,7 +53,7 @@ def test_words_and_strangers_do_not_count(package: Path) -> None:
 
 def test_our_explainers_depend_on_what_they_are_made_of() -> None:
     names = set(module._closure("ssplain.rivals.gradient"))
-    assert {"ssplain.rivals.gradient", "ssplain.explain.protocol", "ssplain.ask.door"} <= names
+    assert {"ssplain.rivals.gradient", "ssplain.question.protocol", "ssplain.ask.door"} <= names
     assert not any(name.startswith(("ssplain.metrics", "ssplain.cli")) for name in names)
     ours = set(module._closure("ssplain.explain.ssplain"))
     assert {"ssplain.prox.l0", "ssplain.solve.admm"} <= ours

@@ -76,8 +76,8 @@ def compare(
     from ssplain.explain import PRESETS
     from ssplain.explain.compare import compare as run
     from ssplain.explain.registry import method
-    from ssplain.explain.targets import named_target
     from ssplain.models.classes import classes_of
+    from ssplain.question.targets import named_target
     from ssplain.terminal.progress import bar
 
     require_writable(out)

@@ -3,12 +3,12 @@
 from ssplain.explain.compare import Compared, compare
 from ssplain.explain.neighbours import captum_method, for_quantus
 from ssplain.explain.presets import PRESETS, Preset, preset
-from ssplain.explain.protocol import Explainer, over_channels
 from ssplain.explain.registry import METHODS, Method, make, method, names
 from ssplain.explain.result import Explanation
 from ssplain.explain.segments import Worth, find_segments, worth
 from ssplain.explain.ssplain import SSplain
 from ssplain.explain.stability import Stability, measure_stability
+from ssplain.question.protocol import Explainer, over_channels
 
 __all__ = [
     "METHODS",

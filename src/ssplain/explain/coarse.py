@@ -16,10 +16,10 @@ from torch import Tensor
 from torch.linalg import vector_norm
 
 from ssplain.ask.context import blurred
-from ssplain.explain.notices import require_gradient
 from ssplain.explain.objectives import log_of_others
-from ssplain.explain.protocol import Question
 from ssplain.prox import ranked, top_k
+from ssplain.question.notices import require_gradient
+from ssplain.question.protocol import Question
 
 BRIGHTEST = 1 / 3  # of the dim pictures; above it the coarse map finds less
 CELLS = 14  # a blurred map has this many deviations along the image's shorter side

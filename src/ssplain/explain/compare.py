@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ssplain.errors import SSplainError
 from ssplain.explain.registry import Method, make, method
-from ssplain.explain.targets import Target
+from ssplain.question.targets import Target
 
 
 @dataclass(frozen=True, eq=False)

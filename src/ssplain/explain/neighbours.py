@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ssplain.explain.protocol import Attributor, Question
 from ssplain.explain.registry import Family, Method, make
+from ssplain.question.protocol import Attributor, Question
 
 
 def for_quantus(

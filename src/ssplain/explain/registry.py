@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from ssplain.errors import SSplainError
 from ssplain.explain.presets import PHOTOGRAPH, PRESETS, RANKING, preset_names
-from ssplain.explain.protocol import Explainer
 from ssplain.explain.ssplain import SSplain
+from ssplain.question.protocol import Explainer
 from ssplain.register import Register
 
 Family = Literal["ssplain", "gradient", "perturbation", "control"]

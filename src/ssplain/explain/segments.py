@@ -12,8 +12,8 @@ from torch import Tensor
 from ssplain.ask.door import Door, ModelOptions
 from ssplain.ask.named import told_classes
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, find_support, intensity
-from ssplain.explain.targets import Target, resolve_target
+from ssplain.question.inputs import Support, find_support, intensity
+from ssplain.question.targets import Target, resolve_target
 from ssplain.vessels import trace
 
 Segments = Literal["vessels", "superpixels"] | Tensor | Callable[[Tensor], Tensor]

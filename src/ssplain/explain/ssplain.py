@@ -12,17 +12,7 @@ from ssplain.ask.batching import as_batch
 from ssplain.ask.context import Images
 from ssplain.ask.widen import WIDENED, is_narrow
 from ssplain.errors import SSplainError
-from ssplain.explain.checks import describe
-from ssplain.explain.checks import require as _require
 from ssplain.explain.coarse import coarse_map, fine_then_coarse
-from ssplain.explain.inputs import (
-    Start,
-    Support,
-    find_support,
-    pixel_budget,
-    start_mask,
-    tie_order,
-)
 from ssplain.explain.joined import joined
 from ssplain.explain.objectives import (
     OBJECTIVES,
@@ -33,16 +23,26 @@ from ssplain.explain.objectives import (
     Shares,
     share_schedule,
 )
-from ssplain.explain.protocol import Attributor, ExplainerOptions, Question
 from ssplain.explain.result import Explanation
 from ssplain.explain.segments import Segments, find_segments
 from ssplain.explain.solved import Count, Solved
 from ssplain.explain.spread import Spread
 from ssplain.explain.starts import MODEL_STARTS, asks_model
-from ssplain.explain.targets import Target
 from ssplain.models.fingerprint import fingerprint
 from ssplain.models.onnx import is_query_only
 from ssplain.progress import Progress
+from ssplain.question.checks import describe
+from ssplain.question.checks import require as _require
+from ssplain.question.inputs import (
+    Start,
+    Support,
+    find_support,
+    pixel_budget,
+    start_mask,
+    tie_order,
+)
+from ssplain.question.protocol import Attributor, ExplainerOptions, Question
+from ssplain.question.targets import Target
 from ssplain.solve import (
     ADMM,
     CONSTRAINTS,

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import pixel_budget
 from ssplain.prox import top_k
+from ssplain.question.inputs import pixel_budget
 
 Numbers = NDArray[np.float64]
 

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from ssplain.ask.context import BLUR, blurred
-from ssplain.explain.inputs import Start, start_mask
-from ssplain.explain.notices import require_gradient
 from ssplain.explain.objectives import log_of_others
-from ssplain.explain.protocol import Question
+from ssplain.question.inputs import Start, start_mask
+from ssplain.question.notices import require_gradient
+from ssplain.question.protocol import Question
 
 FADED = 0.5  # the gradient is taken of the image at half brightness, where few models are certain
 TILT = 0.3  # what one standard deviation of the gradient adds to the intensity

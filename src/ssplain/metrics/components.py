@@ -18,9 +18,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
+from ssplain.ask.batching import as_batch
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch
 from ssplain.metrics.order import FINE_POINTS, Axis, steps
+from ssplain.question.inputs import Support
 
 Rule = Literal["foreground", "printed"]
 Mask = NDArray[np.bool_]

@@ -18,10 +18,10 @@ from torch import Tensor
 from ssplain.ask.context import blurred
 from ssplain.ask.door import Door, ModelOptions
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support
-from ssplain.explain.targets import Target, resolve_target
 from ssplain.metrics.intervals import Interval, area, balanced_mean, interval
 from ssplain.metrics.order import FINE_POINTS, Axis, at_counts, brightness_share, steps
+from ssplain.question.inputs import Support
+from ssplain.question.targets import Target, resolve_target
 
 Baseline = Literal["black", "blur", "mean"]
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)

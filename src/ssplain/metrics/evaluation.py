@@ -11,13 +11,13 @@ from torch import Tensor
 
 from ssplain.ask.door import ModelOptions
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support
-from ssplain.explain.targets import Target
 from ssplain.metrics.curves import Baseline
 from ssplain.metrics.intervals import Comparison, Interval, area, balanced_mean, interval, paired
 from ssplain.metrics.measure import Material
 from ssplain.metrics.measures import MEASURES
 from ssplain.metrics.order import FINE_POINTS, Axis
+from ssplain.question.inputs import Support
+from ssplain.question.targets import Target
 from ssplain.vessels import VesselTree
 
 _UNKNOWN = Interval(torch.nan, torch.nan, torch.nan)

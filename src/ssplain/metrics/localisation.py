@@ -9,9 +9,10 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
+from ssplain.ask.batching import as_batch
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch, find_support
 from ssplain.metrics.order import at_counts, check_maps, rank_pixels
+from ssplain.question.inputs import Support, find_support
 
 
 @dataclass(frozen=True, eq=False)

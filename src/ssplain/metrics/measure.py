@@ -8,15 +8,16 @@ from typing import Any, ClassVar, Literal
 
 from torch import Tensor
 
+from ssplain.ask.batching import as_batch
 from ssplain.ask.door import ModelOptions
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch, find_support
-from ssplain.explain.protocol import ChannelRule, over_channels
-from ssplain.explain.targets import Target
 from ssplain.metrics.curves import Baseline, Curves, insertion_deletion
 from ssplain.metrics.localisation import Localisation, localise
 from ssplain.metrics.order import Axis
 from ssplain.metrics.similarity import VesselSimilarity, vessel_similarity
+from ssplain.question.inputs import Support, find_support
+from ssplain.question.protocol import ChannelRule, over_channels
+from ssplain.question.targets import Target
 from ssplain.vessels import VesselTree
 
 Better = Literal["high", "low"]

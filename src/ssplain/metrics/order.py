@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, find_support
+from ssplain.question.inputs import Support, find_support
 
 Axis = Literal["all", "support", "kappa"]
 AXES: tuple[Axis, ...] = get_args(Axis)
@@ -113,7 +113,7 @@ def steps(
             brightness, \(\kappa_s = \|X_s\|_1 / \|X\|_1\): the fewest first pixels that reach it,
             so every image is measured on the same grid and nothing is interpolated).
         points: how many steps, evenly spaced from 0 to 1.
-        support: for axis="support"; see `ssplain.explain.inputs.find_support`.
+        support: for axis="support"; see `ssplain.question.inputs.find_support`.
         seed: of the order among equal scores.
 
     Returns:

@@ -18,12 +18,13 @@ import torch
 from torch import Tensor, nn
 
 from ssplain.ask.adapter import home_of
+from ssplain.ask.batching import as_batch
 from ssplain.ask.door import ModelOptions
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch, find_support
 from ssplain.metrics.agreement import hog_correlation, spearman, ssim
 from ssplain.metrics.order import check_maps
 from ssplain.metrics.randomise import Mode, stages
+from ssplain.question.inputs import Support, find_support
 
 Measure = Callable[[Tensor, Tensor, Tensor], Tensor]
 

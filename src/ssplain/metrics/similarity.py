@@ -20,10 +20,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ssplain.ask.batching import as_batch
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch, intensity
 from ssplain.explain.stability import Numbers, rank_correlation
 from ssplain.metrics.order import FINE_POINTS, Axis, at_counts, steps
+from ssplain.question.inputs import Support, intensity
 from ssplain.vessels import VesselTree, trace
 
 Indices = NDArray[np.intp]

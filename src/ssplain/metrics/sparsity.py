@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from ssplain import prox
+from ssplain.ask.batching import as_batch
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch
 from ssplain.metrics.order import FINE_POINTS, Axis, at_counts, brightness_share, steps
+from ssplain.question.inputs import Support
 
 
 def kappa(

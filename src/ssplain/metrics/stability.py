@@ -6,10 +6,11 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
+from ssplain.ask.batching import as_batch
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import Support, as_batch, find_support
 from ssplain.metrics.agreement import spearman
 from ssplain.metrics.order import check_maps
+from ssplain.question.inputs import Support, find_support
 
 
 def max_sensitivity(

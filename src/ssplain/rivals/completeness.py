@@ -5,7 +5,7 @@ import warnings
 import torch
 from torch import Tensor
 
-from ssplain.explain.protocol import Question
+from ssplain.question.protocol import Question
 
 TOLERANCE = 0.1
 

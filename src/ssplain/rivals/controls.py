@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from ssplain.explain.inputs import find_support, intensity
-from ssplain.explain.protocol import Attributor, Question
+from ssplain.question.inputs import find_support, intensity
+from ssplain.question.protocol import Attributor, Question
 
 
 class Intensity(Attributor):

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from ssplain.errors import SSplainError
-from ssplain.explain.checks import require
-from ssplain.explain.inputs import Support, find_support, pixel_budget
-from ssplain.explain.protocol import Attributor, Question
-from ssplain.explain.targets import Target
 from ssplain.progress import Progress
+from ssplain.question.checks import require
+from ssplain.question.inputs import Support, find_support, pixel_budget
+from ssplain.question.protocol import Attributor, Question
+from ssplain.question.targets import Target
 from ssplain.rivals.smooth_masks import Perturbation, SmoothMasks, gaussian_blur, perturb, pyramid
 
 Objective = Literal["preserve", "delete", "dual"]

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ssplain.explain.checks import require
-from ssplain.explain.protocol import Attributor, Question
+from ssplain.question.checks import require
+from ssplain.question.protocol import Attributor, Question
 from ssplain.rivals.completeness import completeness_error, warn_if_incomplete
 
 

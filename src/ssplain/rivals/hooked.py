@@ -10,9 +10,9 @@ from captum.attr import DeepLift, LayerGradCam
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
+from ssplain.ask.batching import as_batch
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import as_batch
-from ssplain.explain.protocol import Attributor, Question
+from ssplain.question.protocol import Attributor, Question
 from ssplain.rivals.clone import guided, safe_clone, without_overlap
 from ssplain.rivals.completeness import warn_if_incomplete
 

@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 
 from ssplain.errors import SSplainError
-from ssplain.explain.checks import require
-from ssplain.explain.notices import require_gradient
-from ssplain.explain.protocol import Attributor, Question
+from ssplain.question.checks import require
+from ssplain.question.notices import require_gradient
+from ssplain.question.protocol import Attributor, Question
 from ssplain.rivals.smooth_masks import gaussian_blur
 
 STEPS = (

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ssplain.explain.inputs import Support, find_support
-from ssplain.explain.protocol import Attributor, Question
 from ssplain.explain.segments import Segments, find_segments
+from ssplain.question.inputs import Support, find_support
+from ssplain.question.protocol import Attributor, Question
 
 
 class GreedyRegions(Attributor):

@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 
 from ssplain.errors import SSplainError
-from ssplain.explain.checks import require
-from ssplain.explain.protocol import Attributor, Question
+from ssplain.question.checks import require
+from ssplain.question.protocol import Attributor, Question
 
 BLOCK = 50  # masks that are made at a time
 

@@ -18,8 +18,8 @@ from sklearn.linear_model import Lasso, LinearRegression
 from torch import Tensor
 
 from ssplain.errors import SSplainError
-from ssplain.explain.checks import require
-from ssplain.explain.protocol import Attributor, Question
+from ssplain.question.checks import require
+from ssplain.question.protocol import Attributor, Question
 
 Segments = Tensor | Callable[[Tensor], Tensor] | None
 _Numbers = NDArray[np.float64]

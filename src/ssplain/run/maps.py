@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ssplain.explain.protocol import ChannelRule, Explainer, over_channels
 from ssplain.explain.registry import make, method
 from ssplain.models.fingerprint import hash_tensor
 from ssplain.progress import Progress, portion
+from ssplain.question.protocol import ChannelRule, Explainer, over_channels
 from ssplain.run.revision import revision
 from ssplain.run.scene import Scene
 from ssplain.run.store import Store

@@ -6,11 +6,11 @@ from pathlib import Path
 from torch import Tensor, nn
 
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import find_support, start_mask
 from ssplain.files import write_whole
 from ssplain.metrics import Evaluation, Sanity, sanity_check
 from ssplain.metrics.randomise import blocks
 from ssplain.progress import Progress
+from ssplain.question.inputs import find_support, start_mask
 from ssplain.report.evaluation import evaluation_csv
 from ssplain.report.record import Exhibit, Record
 from ssplain.report.sanity import sanity_figure

@@ -7,11 +7,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ssplain.explain.inputs import find_support
 from ssplain.explain.stability import measure_stability
 from ssplain.files import write_whole
 from ssplain.metrics import Evaluation
 from ssplain.progress import Progress
+from ssplain.question.inputs import find_support
 from ssplain.report.evaluation import evaluation_csv
 from ssplain.report.record import Exhibit, Record
 from ssplain.run.evaluations import evaluate_once

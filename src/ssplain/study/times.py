@@ -15,12 +15,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ssplain.explain.protocol import Explainer
 from ssplain.explain.registry import METHODS, make
 from ssplain.files import write_whole
 from ssplain.metrics import Evaluation
 from ssplain.models.fingerprint import hash_tensor
 from ssplain.progress import Progress
+from ssplain.question.protocol import Explainer
 from ssplain.report.record import Exhibit, Record
 from ssplain.run.revision import revision
 from ssplain.run.scene import Scene

@@ -18,14 +18,14 @@ from ssplain.data.kind import refuse_photograph
 from ssplain.data.remarks import HAZY, haze, is_jpeg, unused_bits
 from ssplain.errors import SSplainError
 from ssplain.explain import PRESETS, Explanation, SSplain, Stability, measure_stability, preset
-from ssplain.explain.inputs import find_support, start_mask
 from ssplain.explain.result import ARRAYS
 from ssplain.explain.stability import RADII
 from ssplain.explain.starts import asks_model
-from ssplain.explain.targets import named_target
 from ssplain.models import Head, ModelCard, load, quick
 from ssplain.models.card import find_card
 from ssplain.models.classes import classes_of
+from ssplain.question.inputs import find_support, start_mask
+from ssplain.question.targets import named_target
 from ssplain.report.dicom import dicom_files
 from ssplain.report.save import pictures
 from ssplain.work.opinions import Opinions

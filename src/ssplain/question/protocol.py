@@ -17,10 +17,10 @@ from ssplain.ask.context import Fill, Images, as_tensor
 from ssplain.ask.door import Door, ModelOptions, OpenModel
 from ssplain.ask.named import told_classes
 from ssplain.errors import SSplainError
-from ssplain.explain.checks import require
-from ssplain.explain.notices import notice_empty, notice_scale, require_gradient
-from ssplain.explain.targets import Target, resolve_target
 from ssplain.progress import Progress
+from ssplain.question.checks import require
+from ssplain.question.notices import notice_empty, notice_scale, require_gradient
+from ssplain.question.targets import Target, resolve_target
 
 T = TypeVar("T")
 P = ParamSpec("P")

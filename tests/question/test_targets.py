@@ -3,7 +3,7 @@
 import pytest
 
 from ssplain.errors import SSplainError
-from ssplain.explain.targets import named_target
+from ssplain.question.targets import named_target
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from ssplain.errors import SSplainError
-from ssplain.explain.inputs import find_support, intensity, pixel_budget, start_mask, tie_order
+from ssplain.question.inputs import find_support, intensity, pixel_budget, start_mask, tie_order
 
 IMAGE = torch.tensor([[[[0.0, 0.25], [0.5, 1.0]]]])
 INSIDE = IMAGE > 0

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
-from ssplain.ask.batching import as_batch as as_batch  # noqa: PLC0414 - for those who still look here
 from ssplain.errors import SSplainError
 
 Support = str | float | Tensor | Callable[[Tensor], Tensor] | None
