@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ssplain import SSplain, preset
-from ssplain.explain.coarse import FIRST, against_blank, fine_then_coarse
+from ssplain.explain.coarse import FIRST, against_blank, coarse_map, fine_then_coarse
 from ssplain.prox import ranked
+from ssplain.question.inputs import find_support
 from tests.explain.small import sparse_images, tiny
 
 SETTINGS: dict[str, Any] = {"objective": "ranking", "iterations": 6, "coarse": 3}
@@ -39,12 +40,36 @@ def test_pixels_off_the_support_come_last_and_the_mask_keeps_the_budget() -> Non
     assert bool((result.mask[~inside] == 0).all())
 
 
+class Halves(nn.Module):
+    """Class 1 is as likely as its left half is bright, class 2 its right; 0 if there is nothing."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        left, right = (half.mean((1, 2, 3)) for half in images.tensor_split(2, dim=3))
+        return torch.stack([torch.full_like(left, 0.01), left, right], 1) * 40
+
+
+@pytest.mark.parametrize("target", [1, 2])
+def test_the_map_points_at_what_speaks_for_the_class(target: int) -> None:
+    images = (drawn(1, 2, 1, 28, 28) > 0.5).float()
+    with SSplain(Halves()).ask(images, target) as question:
+        inside = find_support(images, "nonzero")
+        found = coarse_map(question, inside, 3)
+    sides = [half[half != 0].mean() for half in found.tensor_split(2, dim=3)]
+    assert sides[target - 1] > sides[2 - target]
+    assert sides[target - 1] > 0
+    # and so does the order of both maps, after the pixels that the fine one puts first
+    order = fine_then_coarse(drawn(2, 2, 1, 28, 28), found, inside)
+    ranks = [half[half != 0].mean() for half in order.tensor_split(2, dim=3)]
+    assert ranks[target - 1] > ranks[2 - target] + 0.1
+
+
 def test_the_first_pixels_are_the_fine_maps_in_its_order() -> None:
     fine, rough = drawn(1, 3, 1, 20, 20), drawn(2, 3, 1, 20, 20)
     inside = drawn(3, 3, 1, 20, 20) > 0.3
     order = fine_then_coarse(fine, rough, inside)
     for f, o, own in zip(fine, order, inside, strict=True):
         count = int(FIRST * int(own.sum()))
+        assert count >= 20
         top = f[own].argsort(descending=True)[:count]
         assert torch.equal(o[own].argsort(descending=True)[:count], top)
         assert len(o[own].unique()) == int(own.sum())

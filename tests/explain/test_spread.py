@@ -48,6 +48,17 @@ def test_it_is_the_average_over_the_support_as_scipy_finds_it() -> None:
     assert torch.allclose(found[0, 0], wanted, atol=1e-6)
 
 
+def test_neighbours_that_agree_make_each_other_stronger() -> None:
+    inside = (drawn(2, 1, 1, 30, 20) > 0.4).double()
+    alike, torn = inside, inside * (2 * drawn(3, 1, 1, 30, 20).round() - 1)
+    found = [
+        Spread(Slope(g), inside, reach=2.0).value_and_gradient(inside)[1] for g in (alike, torn)
+    ]
+    assert bool((found[0][inside > 0] > 5).all())
+    # where they do not, a pixel's own sign counts for little against those around it
+    assert float((found[1] * torn).sum() / inside.sum()) < 5
+
+
 def test_an_image_gets_its_own_and_nothing_off_its_support() -> None:
     gradient, inside = drawn(1, 4, 1, 9, 9).float() - 0.5, (drawn(2, 4, 1, 9, 9) > 0.5).float()
     gradient[3] = 0
