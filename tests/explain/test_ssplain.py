@@ -55,7 +55,7 @@ class TestCall:
         images = sparse_images()
         result = explainer.explain(images, torch.tensor([0, 1, 2, 0]))
         monkeypatch.setattr(L0Ball, "project_with_box", None)
-        monkeypatch.setattr(ssplain.explain.ssplain, "fingerprint", None)
+        monkeypatch.setattr(ssplain.explain.settings, "fingerprint", None)
         maps = explainer.attribute(images, target=torch.tensor([0, 1, 2, 0]))
         assert torch.equal(maps, result.scores)
 

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from ssplain.ask.batching import as_batch
 from ssplain.ask.context import Images
-from ssplain.ask.widen import WIDENED, is_narrow
 from ssplain.errors import SSplainError
 from ssplain.explain.coarse import coarse_map, fine_then_coarse
 from ssplain.explain.joined import joined
@@ -25,13 +24,12 @@ from ssplain.explain.objectives import (
 )
 from ssplain.explain.result import Explanation
 from ssplain.explain.segments import Segments, find_segments
+from ssplain.explain.settings import describe_target, settings_of
 from ssplain.explain.solved import Count, Solved
 from ssplain.explain.spread import Spread
 from ssplain.explain.starts import MODEL_STARTS, asks_model
-from ssplain.models.fingerprint import fingerprint
 from ssplain.models.onnx import is_query_only
 from ssplain.progress import Progress
-from ssplain.question.checks import describe
 from ssplain.question.checks import require as _require
 from ssplain.question.inputs import (
     Start,
@@ -212,7 +210,7 @@ class SSplain(Attributor):
         self.coarse, self.spread = 0 if whole else coarse, 0.0 if segments is not None else spread
         self.joining = 0.0 if objective != "ranking" or segments is not None else joining
         self.solver = ADMM(rho, lr, iterations, dual_step, inner_steps, tolerance, pooling)
-        self._schedule = share_schedule(shares, iterations, self.seed)
+        self.schedule = share_schedule(shares, iterations, self.seed)
 
     @property
     def name(self) -> str:
@@ -256,7 +254,7 @@ class SSplain(Attributor):
             probabilities=question.probabilities.to(back),
             history=History.cat(histories).to(back),
             settings=self.settings()
-            | {"target": _describe_target(target), "batching": question.batching},
+            | {"target": describe_target(target), "batching": question.batching},
             # noise must not change the question: the class is that of the image without it
             again=partial(
                 self.attribute,
@@ -314,7 +312,7 @@ class SSplain(Attributor):
         if self.objective in ("delete", "dual"):
             terms.append(RemovalLoss(*about))
         if self.objective == "ranking":
-            terms.append(RankingLoss(*about, support, self._schedule, self.softness))
+            terms.append(RankingLoss(*about, support, self.schedule, self.softness))
         if self.queries is not None:
             terms = [ByQueries(term, self.queries, seed=self.seed) for term in terms]
         if self.spread:
@@ -328,48 +326,4 @@ class SSplain(Attributor):
 
     def settings(self) -> dict[str, Any]:
         """Return all settings, ready for JSON."""
-        solver = self.solver
-        return {
-            "explainer": self.name,
-            "objective": self.objective,
-            "budget": self.budget,
-            "norm": self.norm,
-            "tv_weight": self.tv_weight,
-            "tv_over": self.tv_over,
-            "rho": solver.rho,
-            "lr": solver.lr,
-            "iterations": solver.iterations,
-            "start": describe(self.start),
-            "support": describe(self.support),
-            "dual_step": solver.rho if solver.dual_step is None else solver.dual_step,
-            "inner_steps": solver.inner_steps,
-            "tolerance": solver.tolerance,
-            "pooling": solver.pooling,
-            **({"spread": self.spread} if self.spread else {}),
-            "stable": self.stable,
-            **self._ranking_settings(),
-            "segments": describe(self.segments),
-            "constraints": [c.name for c in self.constraints],
-            "terms": [t.name for t in self.terms],
-            "output": describe(self.classifier.output),
-            "output_kind": self.classifier.output_kind,
-            "fill": describe(self.door.fill),
-            "queries": self.queries,
-            "seed": self.seed,
-            "model": fingerprint(self.classifier.model),
-            **({"arithmetic": WIDENED} if is_narrow(self.classifier.model) else {}),
-        }
-
-    def _ranking_settings(self) -> dict[str, object]:
-        if self.objective != "ranking":
-            return {}
-        shares = self.shares if isinstance(self.shares, str) else list(self._schedule)
-        coarse = {"coarse": self.coarse} if self.coarse else {}
-        joining = {"joining": self.joining} if self.joining else {}
-        return {"shares": shares, "softness": self.softness, **coarse, **joining}
-
-
-def _describe_target(target: Target) -> str:
-    if target is None:
-        return "predicted"
-    return "posterior" if isinstance(target, str) and target == "posterior" else "given"
+        return settings_of(self)
