@@ -1,11 +1,10 @@
 r"""A coarse map for the pixels after the first: which regions make an image the class.
 
 A fine map finds the few pixels that a decision hangs on; which stretches of vessel carry it, a
-coarse one tells better. At a few dim brightnesses a of the image,
-where the model is least certain, the gradient is taken of the log-odds of the class against the
-class B of the picture where all is hidden (against all others if the class is B itself). Gradients
-are scaled to one size, added up and blurred over a fourteenth of the image, which lets dense
-regions count for more:
+coarse one tells better. At a few dim brightnesses a of the image, where the model is least certain,
+the gradient is taken of the log-odds of the class against the class B of the picture where all is
+hidden (against all others if the class is B itself). Gradients are scaled to one size, added up and
+blurred over a fourteenth of the image, which lets dense regions count for more:
 
 \[ C = G * \sum_a \frac{g_a}{\|g_a\|}, \qquad g_a = \nabla_M \log \frac{f_y}{f_B}(X \odot M)
 \Big|_{M = a} \]
