@@ -10,7 +10,8 @@ import typer
 
 if TYPE_CHECKING:
     from ssplain.bench.fundus import Case
-    from ssplain.train.pixels import Round
+    from ssplain.models import ModelCard
+    from ssplain.train.pixels import Plan, Round
 
 _CREDIT = (
     "HVDROPDB (R. Agrawal, S. Kulkarni et al., doi 10.17632/xw5xc7xrmp.3, CC BY 4.0; modified: "
@@ -41,7 +42,7 @@ def train_pixels(
 ) -> None:
     """Train the vessel or the disc network, judge it on what was left out, and write it."""
     from ssplain.bench.fundus import disc_cases, vessel_cases
-    from ssplain.models import ModelCard, save
+    from ssplain.models import save
     from ssplain.terminal.progress import bar
     from ssplain.train.disc import DISC_PLAN, train_disc
     from ssplain.train.vessels import PLAN, train_vessels
@@ -58,9 +59,21 @@ def train_pixels(
         # judged as it will be read: rounded to half precision
         network = train(data, plan, checkpoint=checkpoint, progress=show).half().float()
     cases = list((vessel_cases if vessels else disc_cases)(data, network))
+    save(network.half(), card_for(dataset, plan, cases), out)
+    checkpoint.unlink()
+    for case in cases:
+        typer.echo(json.dumps(case))
+    typer.echo(f"Written to {out}")
+
+
+def card_for(dataset: str, plan: "Plan", cases: list["Case"]) -> "ModelCard":
+    """Say what a network is, what it learned from, how well it does and how it fails."""
+    from ssplain.models import ModelCard
+
+    vessels = dataset == "vessels"
     key = "centrelines_found" if vessels else "found_within_a_quarter_diameter"
     shares = [float(case[key]) for case in cases if key in case]
-    card = ModelCard(
+    return ModelCard(
         name=f"unet-{dataset}",
         architecture="unet",
         dataset="hvdropdb",
@@ -68,7 +81,7 @@ def train_pixels(
         channels=3,
         size=(640, 640) if vessels else (224, 224),
         accuracy=sum(shares) / len(shares),
-        seed=seed,
+        seed=plan.seed,
         date=datetime.now(UTC).date().isoformat(),
         note=(
             f"Says of every pixel of a fundus photograph {_SAYS[dataset]}; size is the diameter of "
@@ -80,11 +93,6 @@ def train_pixels(
             "precision. Not for diagnosis."
         ),
     )
-    save(network.half(), card, out)
-    checkpoint.unlink()
-    for case in cases:
-        typer.echo(json.dumps(case))
-    typer.echo(f"Written to {out}")
 
 
 def _more_of_vessels(cases: list["Case"]) -> str:

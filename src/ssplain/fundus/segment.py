@@ -3,7 +3,7 @@
 It takes the question apart. The map of courses says where somebody would draw a vessel; it learns
 that from strokes, and from painted trees. The map of widths says which pixels near a vessel belong
 to it; it learns that from paint alone, whose widths are known. A pixel is vessel as far as there is
-one, times how far it belongs to it: the product.
+one, times how far it belongs to it: the product. It is asked about the mirror image, too.
 """
 
 from functools import cache
@@ -57,7 +57,7 @@ def segment(
     pixels = as_photo(photo)
     ready = plate(pixels, DIAMETER, view)
     inner = ndimage.binary_erosion(ready.inside, iterations=_RIM)
-    share, course = probabilities(network or _network(), ready.tensor(REACH)) * inner
+    share, course = _both_ways(network or _network(), ready.tensor(REACH)) * inner
     soft = cleaned(course * beside_surest(share))
     height, width = pixels.shape[:2]
     fine = resized(soft[..., None], (height, width))[..., 0]
@@ -69,6 +69,13 @@ def probabilities(network: torch.nn.Module, image: torch.Tensor) -> NDArray[np.f
     with torch.inference_mode():
         soft: NDArray[np.float32] = torch.sigmoid(network(image[None]))[0].numpy()
     return soft
+
+
+def _both_ways(network: torch.nn.Module, image: torch.Tensor) -> NDArray[np.float32]:
+    """Return the mean of what a network says of an image and of its mirror image."""
+    mirrored = probabilities(network, image.flip(-1))[..., ::-1]
+    mean: NDArray[np.float32] = np.mean([probabilities(network, image), mirrored], axis=0)
+    return mean
 
 
 def beside_surest(share: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -14,7 +14,7 @@ from ssplain.sheets.sheet import Pool
 from ssplain.sheets.strokes import prepare, sheet
 from ssplain.train.pixels import Batch, Plan, Round, fit
 
-PLAN = Plan(epochs=120, steps=60, lr=4e-3, memory=200)
+PLAN = Plan(epochs=400, steps=60, lr=4e-3, memory=200)
 _ALONG = 0.15  # weight of the lines along strokes; 0.5 finds more, and draws it too wide
 
 
