@@ -5,10 +5,18 @@ import numpy as np
 import pytest
 from scipy.ndimage import grey_dilation
 
-from ssplain.bench.fundus import _overlap, calibre_ratios, disc_cases, vessel_cases
+from ssplain.bench.fundus import Case, _overlap, calibre_ratios, disc_cases, vessel_cases
+from ssplain.fundus import FAINT
 from tests.fundus.eyes import painted_eye
 
+Measured = dict[str, Case]
 HAS_DATA = (Path(os.environ.get("SSPLAIN_DATA", "/none")) / "hvdropdb").is_dir()
+
+
+@pytest.fixture(scope="module")
+def found() -> Measured:
+    cases = list(vessel_cases(None))
+    return {str(case["case"]): case for case in cases if case["from"] == FAINT}
 
 
 def test_a_centreline_counts_as_found_within_three_pixels() -> None:
@@ -47,12 +55,17 @@ def test_discs_are_found_on_photographs_left_out_and_none_is_made_up() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HAS_DATA, reason="needs HVDROPDB")
-@pytest.mark.xfail(strict=True, reason="not reached: 72 % and 56 %, painted Dice 0.75 on RetCam")
-def test_vessels_are_found_on_photographs_left_out_with_their_width() -> None:
-    measured = {str(case["case"]): case for case in vessel_cases(None)}
-    assert measured["vessels drawn on retcam photographs"]["centrelines_found"] >= 0.85
-    assert measured["vessels drawn on neo photographs"]["centrelines_found"] >= 0.80
-    for camera in ("retcam", "neo"):
-        painted = measured[f"vessels painted on {camera} photographs"]
+def test_vessels_are_found_on_photographs_left_out_with_their_width(found: Measured) -> None:
+    for camera, least in (("retcam", 0.85), ("neo", 0.80)):
+        assert found[f"vessels drawn on {camera} photographs"]["centrelines_touched"] >= least
+        painted = found[f"vessels painted on {camera} photographs"]
         assert painted["dice"] >= 0.80
         assert painted["calibre_error_median"] <= 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_DATA, reason="needs HVDROPDB")
+@pytest.mark.xfail(strict=True, reason="not reached: 82 % and 69 %; drawn lines wobble")
+def test_centrelines_are_found_where_people_drew_them(found: Measured) -> None:
+    assert found["vessels drawn on retcam photographs"]["centrelines_found"] >= 0.85
+    assert found["vessels drawn on neo photographs"]["centrelines_found"] >= 0.80

@@ -9,7 +9,9 @@ from scipy.ndimage import binary_dilation
 from typer.testing import CliRunner
 
 from ssplain.cli.train import train
+from ssplain.cli.train_pixels import card_for
 from ssplain.errors import SSplainError
+from ssplain.fundus import FAINT, SURE
 from ssplain.models import card, load
 from ssplain.models.unet import UNet
 from ssplain.train import disc, vessels
@@ -97,3 +99,32 @@ def test_without_the_data_set_one_sentence_says_what_to_do(what: str, tmp_path: 
     result = CliRunner().invoke(app, arguments)
     assert isinstance(result.exception, SSplainError)
     assert "10.17632/xw5xc7xrmp.3" in str(result.exception)
+
+
+def test_a_card_tells_drawn_and_painted_vessels_and_both_bounds_apart() -> None:
+    cases = [
+        {
+            "case": f"vessels {kind} on {camera} photographs",
+            "from": least,
+            "dice": share + off,
+            **(
+                {"calibre_error_median": share + off}
+                if kind == "painted"
+                else {
+                    "centrelines_found": share + off + 0.1,
+                    "centrelines_touched": share + off + 0.2,
+                    "found_lines_that_were_drawn": share + off + 0.3,
+                }
+            ),
+        }
+        for least, share in ((FAINT, 0.5), (SURE, 0.1))
+        for camera, off in (("retcam", 0.0), ("neo", 0.01))
+        for kind, off in ((("drawn"), off), ("painted", off + 0.05))
+    ]
+    told = card_for("vessels", Plan(epochs=1, steps=1), cases)
+    assert told.accuracy == pytest.approx(0.605)
+    faint, sure = told.note.split(f"From a value of {FAINT} on")[1].split(f"value of {SURE} on")
+    assert "along 70.0% and 71.0%, a found centreline along 60.0% and 61.0%; 80.0%" in faint
+    assert "Dice 55.0% and 56.0%, calibre of branches off by 55.0% and 56.0%" in faint
+    assert "along 30.0% and 31.0%" in sure
+    assert "Dice 15.0% and 16.0%" in sure

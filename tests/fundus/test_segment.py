@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from ssplain.fundus import segment
+from ssplain.errors import SSplainError
+from ssplain.fundus import SURE, segment
 from ssplain.fundus.photo import Pixels, resized
 from ssplain.vessels import trace
 from tests.fundus.eyes import blank_eye, painted_eye
@@ -60,6 +61,24 @@ def test_vessels_are_found_in_other_light(eye: tuple[Pixels, Pixels, Pixels], ch
         ),
     }[change]
     assert overlap(true, segment(other.astype(np.float32))) > 0.65
+
+
+def test_surer_vessels_are_some_of_the_faint_ones_and_have_the_same_values(
+    eye: tuple[Pixels, Pixels, Pixels],
+) -> None:
+    photo, _, found = eye
+    sure = segment(photo, least=SURE)
+    assert 0 < (sure > 0).sum() < (found > 0).sum()
+    assert (found[sure > 0] > 0).all()
+    assert found[found > 0].min() < SURE / 2 <= sure[sure > 0].min()
+    inside = sure >= 0.5  # resizing mixes the edges of the two maps
+    assert np.abs(sure[inside] - found[inside]).mean() < 0.02
+
+
+@pytest.mark.parametrize("least", [0, 1, -0.5, float("nan")])
+def test_a_bound_outside_the_map_is_refused(least: float) -> None:
+    with pytest.raises(SSplainError, match=r"least=.* does not work; give a number between"):
+        segment(blank_eye(), least=least)
 
 
 def test_no_vessels_are_made_up() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from ssplain.fundus import SURE
 from ssplain.fundus.field import Field, field
 from ssplain.reading import photograph
 from tests.fundus.eyes import DISC, blank_eye
@@ -34,7 +35,8 @@ def test_a_narrow_field_is_looked_at_as_the_middle_of_a_wide_one(
     """Also in the changed pictures of its stability: the field is found anew, the scale stays."""
     radii: list[float] = []
 
-    def noting(photo: np.ndarray, view: Field) -> np.ndarray:
+    def noting(photo: np.ndarray, view: Field, least: float) -> np.ndarray:
+        assert least == SURE  # what grades rest on
         radii.append(view.radius)
         return np.ones(photo.shape[:2], np.float32)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ssplain.errors import SSplainError
-from ssplain.fundus.segment import segment
+from ssplain.fundus.segment import SURE, segment
 from ssplain.reading.eye import Reader
 from ssplain.reading.image import look, open_image
 from ssplain.sheets.paintings import PaintedROP, as_graded
@@ -19,7 +19,7 @@ def test_a_painted_photograph_is_graded_on_the_picture_that_reading_gives() -> N
     painted = painted_eye(label=2)
     image, relevance = as_graded(painted)
     seen = look(open_image(painted.photo))
-    assert np.array_equal(seen.vessels, segment(painted.photo))
+    assert np.array_equal(seen.vessels, segment(painted.photo, least=SURE))
     shown = Reader.of("googlenet-rop").frame(seen).to_network(seen.vessels)
     assert torch.equal(shown[0], torch.from_numpy(image))
     assert image.shape == relevance.shape == (224, 224)

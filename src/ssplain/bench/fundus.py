@@ -16,7 +16,7 @@ from skimage.morphology import skeletonize
 
 from ssplain.data.hvdropdb import CAMERAS, WITHOUT_DISC, Camera, Eye, eyes
 from ssplain.fundus.disc import find_disc
-from ssplain.fundus.segment import segment
+from ssplain.fundus.segment import FAINT, SURE, segment
 from ssplain.reading.opinion import features
 from ssplain.sheets.paintings import painted_eye
 from ssplain.sheets.strokes import ground_of
@@ -41,8 +41,9 @@ def vessel_cases(home: Path | None, network: Network = None) -> Iterator[Case]:
     """Judge a vessel network on the photographs that were left out of training."""
     for camera in CAMERAS:
         left_out = eyes(home, "vessels", camera, "test")
-        yield drawn_vessels(camera, left_out, network)
-        yield painted_vessels(camera, left_out, network)
+        for least in (FAINT, SURE):
+            yield drawn_vessels(camera, left_out, network, least)
+            yield painted_vessels(camera, left_out, network, least)
     yield windings([e for c in CAMERAS for e in eyes(home, "vessels", c, "test")], network)
 
 
@@ -53,12 +54,15 @@ def disc_cases(home: Path | None, network: Network = None) -> Iterator[Case]:
         yield no_discs(camera, eyes(home, "vessels", camera, "test"), network)
 
 
-def drawn_vessels(camera: Camera, left_out: list[Eye], network: Network = None) -> Case:
+def drawn_vessels(
+    camera: Camera, left_out: list[Eye], network: Network = None, least: float = FAINT
+) -> Case:
     """Compare with vessels drawn by hand, strokes of one width over the larger vessels."""
-    scores = [_overlap(eye.mask, segment(eye.photo, network)) for eye in left_out]
+    scores = [_overlap(eye.mask, segment(eye.photo, network, least=least)) for eye in left_out]
     found, precise, dice, touched = np.array(scores).T
     return {
         "case": f"vessels drawn on {camera} photographs",
+        "from": least,
         "photographs": len(left_out),
         "centrelines_found": _rounded(found.mean()),
         "worst": _rounded(found.min()),
@@ -69,17 +73,20 @@ def drawn_vessels(camera: Camera, left_out: list[Eye], network: Network = None) 
     }
 
 
-def painted_vessels(camera: Camera, left_out: list[Eye], network: Network = None) -> Case:
+def painted_vessels(
+    camera: Camera, left_out: list[Eye], network: Network = None, least: float = FAINT
+) -> Case:
     """Compare with painted vessels, whose every width is known."""
     dice = []
     ratios: list[float] = []
     for number, eye in enumerate(left_out):
         painted = _painted(eye, number)
-        soft = segment(painted.photo, network)
+        soft = segment(painted.photo, network, least=least)
         dice.append(_dice(painted.vessels >= 0.5, soft >= 0.5))
         ratios += calibre_ratios(painted, soft)
     return {
         "case": f"vessels painted on {camera} photographs",
+        "from": least,
         "photographs": len(left_out),
         "dice": _rounded(np.mean(dice)),
         "worst": _rounded(np.min(dice)),
@@ -90,14 +97,15 @@ def painted_vessels(camera: Camera, left_out: list[Eye], network: Network = None
 
 
 def windings(left_out: list[Eye], network: Network = None) -> Case:
-    """Whether painted eyes that wind more do so in what is found: ranks of the means, by length."""
+    """Whether painted eyes that wind more do so in what is read: ranks of the means, by length."""
     true, found = [], []
     for number in range(len(CLASSES) * len(left_out)):
         painted = _painted(left_out[number // len(CLASSES)], number)
         true.append(features(trace(painted.vessels), 1.0))
-        found.append(features(trace(segment(painted.photo, network)), 1.0))
+        found.append(features(trace(segment(painted.photo, network, least=SURE)), 1.0))
     return {
         "case": "windings of painted vessels",
+        "from": SURE,
         "photographs": len(true),
         **{
             f"spearman_{name}": _rounded(

@@ -25,7 +25,7 @@ _SAYS = {
     "disc": "how far it is optic disc",
 }
 _MEANING = {
-    "vessels": "share of drawn centrelines found within 3 px at a width of 640 px",
+    "vessels": "share of drawn centrelines with a found centreline within 3 px, at 640 px width",
     "disc": "share of drawn discs found with the centre within a quarter of the diameter",
 }
 
@@ -68,11 +68,12 @@ def train_pixels(
 
 def card_for(dataset: str, plan: "Plan", cases: list["Case"]) -> "ModelCard":
     """Say what a network is, what it learned from, how well it does and how it fails."""
+    from ssplain.fundus import FAINT
     from ssplain.models import ModelCard
 
     vessels = dataset == "vessels"
     key = "centrelines_found" if vessels else "found_within_a_quarter_diameter"
-    shares = [float(case[key]) for case in cases if key in case]
+    shares = [float(c[key]) for c in cases if key in c and c.get("from", FAINT) == FAINT]
     return ModelCard(
         name=f"unet-{dataset}",
         architecture="unet",
@@ -97,19 +98,27 @@ def card_for(dataset: str, plan: "Plan", cases: list["Case"]) -> "ModelCard":
 
 def _more_of_vessels(cases: list["Case"]) -> str:
     """Say how well it does beside the accuracy, and how it fails."""
-    drawn = [case for case in cases if "centrelines_touched" in case]
-    painted = [case for case in cases if "calibre_error_median" in case]
+    from ssplain.fundus import FAINT, SURE
 
-    def both(some: list["Case"], key: str) -> str:
-        return " and ".join(f"{case[key]:.1%}" for case in some)
+    def told(least: float) -> str:
+        def both(key: str, kind: str) -> str:
+            some = [c for c in cases if c["case"].startswith(kind) and c["from"] == least]
+            return " and ".join(f"{case[key]:.1%}" for case in some)
+
+        drawn, painted = "vessels drawn", "vessels painted"
+
+        return (
+            f"From a value of {least} on, a vessel as found lies within 3 px of the drawn "
+            f"centreline along {both('centrelines_touched', drawn)}, a found centreline along "
+            f"{both('centrelines_found', drawn)}; {both('found_lines_that_were_drawn', drawn)} of "
+            f"what is found was drawn. On painted photographs left out: Dice "
+            f"{both('dice', painted)}, calibre of branches off by "
+            f"{both('calibre_error_median', painted)} in the median."
+        )
 
     return (
-        "A vessel as found lies within 3 px of the drawn centreline along "
-        f"{both(drawn, 'centrelines_touched')}; {both(drawn, 'found_lines_that_were_drawn')} of "
-        f"what is found was drawn. On painted photographs left out: Dice {both(painted, 'dice')}, "
-        f"calibre of branches off by {both(painted, 'calibre_error_median')} in the median. It "
-        "fails behind haze and out of focus, where people still draw a vessel that they infer from "
-        "its neighbours."
+        f"{told(FAINT)} {told(SURE)} It fails behind haze and out of focus, where people still "
+        "draw a vessel that they infer from its neighbours."
     )
 
 

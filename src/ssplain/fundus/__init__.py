@@ -3,6 +3,6 @@
 from ssplain.fundus.disc import find_disc
 from ssplain.fundus.field import Field, field
 from ssplain.fundus.quality import Quality, quality
-from ssplain.fundus.segment import segment
+from ssplain.fundus.segment import FAINT, SURE, segment
 
-__all__ = ["Field", "Quality", "field", "find_disc", "quality", "segment"]
+__all__ = ["FAINT", "SURE", "Field", "Quality", "field", "find_disc", "quality", "segment"]

@@ -14,7 +14,7 @@ from skimage.morphology import skeletonize
 from ssplain.fundus.field import Field
 from ssplain.fundus.photo import Photo, as_photo
 from ssplain.fundus.plate import Plate, plate
-from ssplain.fundus.segment import DIAMETER, segment
+from ssplain.fundus.segment import DIAMETER, SURE, segment
 
 _GREY = 0.1  # median saturation below which a picture has no colour; eyes have 0.29 and more
 _FOREIGN = 0.7  # least share of pixels that are reddish; eyes have 1.0
@@ -60,7 +60,7 @@ def quality(
 
     Args:
         photo: array or tensor, (H, W, 3) or (3, H, W), bytes or floats in [0, 1].
-        vessels: what `segment` gave for it, if that is there already.
+        vessels: what `segment` gave for it from `SURE` on, if that is there already.
         view: the field of view, if it is known; found otherwise.
 
     Example:
@@ -88,7 +88,9 @@ def quality(
         reasons.append(
             f"small: the field is {2 * large.field.radius:.0f} px wide, too few for fine vessels"
         )
-    length = vessel_length(segment(pixels, view=large.field) if vessels is None else vessels)
+    if vessels is None:
+        vessels = segment(pixels, view=large.field, least=SURE)
+    length = vessel_length(vessels)
     measures["vessel_length"] = length / (2 * large.field.radius)
     if measures["vessel_length"] < _VESSELS:
         reasons.append("few vessels: less than one diameter of the field in length was found")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from skimage.morphology import remove_small_objects
 
+from ssplain.errors import SSplainError
 from ssplain.fundus.field import Field
 from ssplain.fundus.photo import Photo, as_photo, resized
 from ssplain.fundus.plate import plate
@@ -23,7 +24,7 @@ from ssplain.models.unet import UNet
 DIAMETER = 640.0  # pixels of the field of view at which the network looks
 REACH = 20.0  # pixels over which the lighting is averaged
 WIDTHS = (32, 48, 96, 128, 160)
-_LEAST = 0.3  # below this probability there is no vessel
+FAINT, SURE = 0.1, 0.3  # below it there is no vessel; what each costs is in docs/photographs.md
 _RIM = 3  # pixels of the plate at its edge, where nothing can be said
 _NEAR = 4  # pixels of the plate around one, among which the surest is looked for
 _FAINTEST = 0.05  # where the surest is less, there is nothing to go by
@@ -41,7 +42,11 @@ def new_network() -> UNet:
 
 
 def segment(
-    photo: Photo, network: torch.nn.Module | None = None, view: Field | None = None
+    photo: Photo,
+    network: torch.nn.Module | None = None,
+    view: Field | None = None,
+    *,
+    least: float = FAINT,
 ) -> NDArray[np.float32]:
     """Find the retinal vessels of a fundus photograph.
 
@@ -50,18 +55,24 @@ def segment(
             32 px, any camera.
         network: one of your own training (`ssplain.models.load`); the bundled one by default.
         view: the field of view, if it is known; found otherwise.
+        least: what is less sure than that, from 0 to 1, is no vessel: `FAINT` or `SURE`.
 
     Returns:
         (H, W) in [0, 1]: how far a pixel is vessel, exactly 0 where there is none.
     """
+    if not 0 < least < 1:
+        raise SSplainError(
+            f"least={least!r} does not work; give a number between 0 and 1, such as {FAINT} for "
+            f"faint vessels, too, or {SURE} for those that are sure."
+        )
     pixels = as_photo(photo)
     ready = plate(pixels, DIAMETER, view)
     inner = ndimage.binary_erosion(ready.inside, iterations=_RIM)
     share, course = _both_ways(network or _network(), ready.tensor(REACH)) * inner
-    soft = cleaned(course * beside_surest(share))
+    soft = cleaned(course * beside_surest(share), least)
     height, width = pixels.shape[:2]
     fine = resized(soft[..., None], (height, width))[..., 0]
-    return np.where(fine >= _LEAST / 2, fine, 0) * ready.field.mask
+    return np.where(fine >= least / 2, fine, 0) * ready.field.mask
 
 
 def probabilities(network: torch.nn.Module, image: torch.Tensor) -> NDArray[np.float32]:
@@ -92,9 +103,9 @@ def beside_surest(share: NDArray[np.float32]) -> NDArray[np.float32]:
     return (share / np.maximum(surest, _FAINTEST)).astype(np.float32)
 
 
-def cleaned(vessel: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Set to 0 what is no vessel: what is unlikely, and specks."""
-    kept = remove_small_objects(vessel >= _LEAST, max_size=_SPECK, connectivity=2)
+def cleaned(vessel: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+    """Set to 0 what is no vessel: what is less likely than `least`, and specks."""
+    kept = remove_small_objects(vessel >= least, max_size=_SPECK, connectivity=2)
     return np.where(kept, vessel, 0).astype(np.float32)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ssplain.errors import SSplainError
-from ssplain.fundus import field, find_disc, quality, segment
+from ssplain.fundus import SURE, field, find_disc, quality, segment
 from ssplain.fundus.field import Field
 from ssplain.fundus.photo import as_photo, resized
 from ssplain.fundus.ring import without_ring
@@ -68,7 +68,7 @@ def _verb(reason: str) -> str:
 def _segment(photo: Picture, view: Field, factor: float) -> Picture:
     """Find the vessels, as large as they would be in a field so much wider."""
     wide = replace(view, radius=view.radius * factor)
-    return segment(photo, view=wide).astype(np.float32)
+    return segment(photo, view=wide, least=SURE).astype(np.float32)
 
 
 def _again(photo: Picture, *, factor: float, ringed: bool) -> Picture:

@@ -10,7 +10,7 @@ from ssplain.fundus.disc import find_disc
 from ssplain.fundus.field import Field, field
 from ssplain.fundus.frame import Frame
 from ssplain.fundus.ring import without_ring
-from ssplain.fundus.segment import segment
+from ssplain.fundus.segment import SURE, segment
 from ssplain.simulate.anatomy import SIZE
 from ssplain.vessels import trace
 
@@ -43,7 +43,7 @@ class Shot:
             (224, 224)
         """
         view = field(photo) if view is None else view
-        found, disc = segment(photo, view=view), find_disc(photo, view=view)
+        found, disc = segment(photo, view=view, least=SURE), find_disc(photo, view=view)
         clear = found if disc is None else without_ring(found, disc)
         image = Frame.of_field(view, SIZE).to_network(clear.astype(np.float32))[0].numpy()
         return Shot(photo, view, image)
