@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw
 from scipy.ndimage import gaussian_filter, uniform_filter1d
 
 from ssplain.data import bundled
-from ssplain.fundus import quality
+from ssplain.fundus import SURE, quality, segment
 from ssplain.fundus.photo import resized
 from tests.fundus.eyes import blank_eye, painted_eye
 
@@ -102,3 +102,16 @@ def test_vessels_that_are_there_are_not_looked_for_again(monkeypatch: pytest.Mon
     monkeypatch.setattr(sys.modules["ssplain.fundus.quality"], "segment", None)
     photo = painted_eye().photo
     assert "few vessels" in quality(photo, np.zeros((480, 640))).reasons[0]
+
+
+def test_a_length_of_vessels_is_that_of_the_sure_ones() -> None:
+    photo = painted_eye(label=1).photo
+    length, sure, faint = (
+        judged.measures["vessel_length"]
+        for judged in (
+            quality(photo),
+            quality(photo, segment(photo, least=SURE)),
+            quality(photo, segment(photo)),
+        )
+    )
+    assert length == sure < faint
