@@ -6,7 +6,7 @@ from ssplain.data import bundled
 from ssplain.desk.library import Library
 from ssplain.desk.subject import Subject
 from ssplain.models import load
-from ssplain.models.calibrated import on_photographs
+from ssplain.models.calibrated import on_scale
 
 
 def test_photographs_are_asked_about_on_their_own_scale() -> None:
@@ -18,7 +18,10 @@ def test_photographs_are_asked_about_on_their_own_scale() -> None:
     assert not given.photograph
     region = torch.zeros(image.shape[1:], dtype=torch.bool)
     network = load("googlenet-rop").eval()
-    for subject, model in ((given, network), (eye, on_photographs(network, "googlenet-rop"))):
+    for subject, model in (
+        (given, network),
+        (eye, on_scale(network, "googlenet-rop", "photograph")),
+    ):
         with torch.inference_mode():
             wanted = model(image[None]).softmax(1)[0]
         found = torch.tensor(library.ask("googlenet-rop", subject, region).whole)

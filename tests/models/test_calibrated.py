@@ -1,10 +1,11 @@
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
 from ssplain.models import load
-from ssplain.models.calibrated import Calibrated, fit_borders, log_odds, on_photographs
+from ssplain.models.calibrated import Calibrated, Kind, fit_borders, log_odds, on_scale
 from ssplain.models.card import card
 from ssplain.models.severity import severity_of
 
@@ -48,17 +49,21 @@ def test_borders_that_were_hidden_are_found() -> None:
         assert abs(found[name][1] - border) < 0.1
 
 
-def test_the_bundled_network_has_a_scale_for_photographs_and_a_digit_network_none() -> None:
+@pytest.mark.parametrize("kind", ["photograph", "segmented"])
+def test_the_bundled_network_has_scales_for_real_eyes_and_a_digit_network_none(kind: Kind) -> None:
     grades = load("googlenet-rop")
-    found = on_photographs(grades, "googlenet-rop")
+    found = on_scale(grades, "googlenet-rop", kind)
     assert isinstance(found, Calibrated)
-    assert {"ill": [found.a, found.b], "plus": [found.c, found.d]} == card(
-        "googlenet-rop"
-    ).photographs
-    # what it calls plainly Pre-plus is a healthy eye on a photograph, and Plus stays Plus
-    middle, high = torch.tensor([[0.05, 0.9, 0.05], [0.0, 0.02, 0.98]]).log().clamp(min=-20)
+    about = card("googlenet-rop")
+    wanted = {"photograph": about.photographs, "segmented": about.segmented}[kind]
+    assert {"ill": [found.a, found.b], "plus": [found.c, found.d]} == wanted
+    # a real eye that it calls Pre-plus by little is healthy, found in a photograph it is even if
+    # plainly so, and Plus stays Plus
+    rows = [[0.4, 0.55, 0.05], [0.05, 0.9, 0.05], [0.0, 0.02, 0.98]]
+    low, middle, high = torch.tensor(rows).log().clamp(min=-20)
     found.network = nn.Identity()
-    assert found(middle[None]).argmax() == 0
+    assert found(low[None]).argmax() == 0
+    assert found(middle[None]).argmax() == (0 if kind == "photograph" else 1)
     assert found(high[None]).argmax() == 2
     digits = load("lenet5-mnist")
-    assert on_photographs(digits, "lenet5-mnist") is digits
+    assert on_scale(digits, "lenet5-mnist", kind) is digits

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from ssplain.reading.fit import fit, sample, score
+from ssplain.reading.fit import fit, measured, score, simulated
 from ssplain.reading.opinion import GRADES, features, grade_of, read_formulas, second_opinion
 from ssplain.reading.stability import changes
 from ssplain.vessels import trace
@@ -33,7 +33,7 @@ def test_more_windings_and_wider_vessels_are_worse() -> None:
 
 @pytest.mark.slow
 def test_the_formula_that_comes_along_ranks_eyes_it_was_not_fitted_to() -> None:
-    rows, labels = sample(seed=1603, count=24)
+    rows, labels = measured(simulated(seed=1603, count=24))
     found = score(read_formulas()["segmented"], rows, labels)
     assert found["spearman"] > 0.75
     assert found["balanced_accuracy"] > 0.6

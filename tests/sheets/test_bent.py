@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from ssplain.data.hvdropdb import Eye
 from ssplain.errors import SSplainError
 from ssplain.sheets import bent
-from ssplain.sheets.bent import BentROP, bend
+from ssplain.sheets.bent import BentDrawings, BentROP, bend
 from ssplain.sheets.shot import Shot, winding
 from ssplain.simulate.disease import draw_disease
 from tests.fundus.eyes import painted_eye
@@ -91,6 +92,23 @@ def test_unknown_splits_and_empty_ones_are_refused() -> None:
         BentROP("other", 3)
     with pytest.raises(SSplainError, match="1 or more"):
         BentROP("train", 0)
+
+
+def test_drawn_vessels_are_bent_as_photographs_are() -> None:
+    painted = painted_eye(label=0)
+    drawn = BentDrawings.look(Eye("retcam/00", painted.photo, painted.vessels >= 0.5))
+    # drawn vessels take the photograph's place, and the network sees them where they are
+    assert np.array_equal(drawn.photo[..., 0], (painted.vessels >= 0.5).astype(np.float32))
+    assert np.array_equal(BentDrawings.again(drawn.photo, drawn.view), drawn.image)
+    shot = Shot.of(painted.photo)
+    both = (drawn.image > 0) & (shot.image > 0)
+    assert both.sum() > 0.6 * (shot.image > 0).sum()
+    bent, ill = bend(drawn, PLUS, np.random.default_rng(0))
+    found = BentDrawings.again(bent, drawn.view)
+    assert winding(found) > 1.3 * winding(drawn.image)
+    assert found.min() >= 0
+    assert found.max() <= 1
+    assert ill[found > 0].mean() > 0.3
 
 
 @pytest.mark.slow

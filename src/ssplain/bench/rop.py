@@ -27,8 +27,9 @@ from ssplain.fundus.photo import as_photo
 from ssplain.metrics.intervals import paired
 from ssplain.metrics.localisation import localise
 from ssplain.models import load, quick, severity
-from ssplain.models.calibrated import on_photographs
-from ssplain.sheets.bent import BentROP
+from ssplain.models.calibrated import on_scale
+from ssplain.models.severity import GRADES
+from ssplain.sheets.bent import BentDrawings, BentROP
 from ssplain.sheets.paintings import PaintedROP
 from ssplain.sheets.shot import Shot, winding
 from ssplain.simulate.courses import simulate_on_mask
@@ -61,8 +62,9 @@ def cases(images: int | None = None, model: str = "googlenet-rop") -> Iterator[C
     yield pairs(network, count // 3)
     yield from real_courses(network, count)
     yield from hand_drawn(network)
+    yield from drawings(network, on_scale(network, model, "segmented"), min(count, 96))
     yield from painted(network, min(count, 96))
-    yield from photographs(network, on_photographs(network, model), min(count, 96))
+    yield from photographs(network, on_scale(network, model, "photograph"), min(count, 96))
     yield explained(network, min(images or 100, 100))
 
 
@@ -155,6 +157,36 @@ def painted(network: nn.Module, count: int) -> Iterator[Case]:
     }
 
 
+def drawings(network: nn.Module, scaled: nn.Module, count: int) -> Iterator[Case]:
+    """How vessels that people drew are graded, bent and as they are.
+
+    Args:
+        network: as it grades vessels.
+        scaled: as `ssplain.read` grades vessels that are given.
+        count: how many to bend, of photographs that training left out.
+    """
+    if not any(folder.is_dir() for folder in _data()):
+        return
+    made = BentDrawings("test", count).examples()
+    drawn = [BentDrawings.look(eye) for camera in CAMERAS for eye in eyes(None, "vessels", camera)]
+    shown = torch.from_numpy(np.stack([shot.image for shot in drawn])).unsqueeze(1)
+    simulated = [simulate(OTHER, i) for i in range(count)]
+    labels = torch.tensor([eye.label for eye in simulated])
+    for name, one in (("as they are", network), ("on the scale of real eyes", scaled)):
+        yield fresh(one, made.images.float() / 255, made.labels) | {
+            "case": f"bent drawings, graded {name}",
+            "simulated": _rounded(judge(one, stacked(simulated), labels).balanced_accuracy),
+            "not_bent": _grades(one, shown),
+        }
+
+
+def _grades(network: nn.Module, shown: Tensor) -> list[int]:
+    """Count the grades that a network gives."""
+    with torch.inference_mode():
+        best = torch.cat([network(part).argmax(1) for part in torch.split(shown, 16)])
+    return torch.bincount(best, minlength=len(GRADES)).tolist()
+
+
 def photographs(network: nn.Module, scaled: nn.Module, count: int) -> Iterator[Case]:
     """How photographs that training left out are graded, bent and as they are.
 
@@ -173,13 +205,11 @@ def photographs(network: nn.Module, scaled: nn.Module, count: int) -> Iterator[C
     left_out = [eye for camera in CAMERAS for eye in eyes(None, "vessels", camera, "test")]
     seen = [torch.from_numpy(Shot.of(as_photo(eye.photo)).image) for eye in left_out]
     shown = torch.stack(seen).unsqueeze(1)
-    with torch.inference_mode():
-        graded = [one(shown).argmax(1) for one in (network, scaled)]
     yield {
         "case": "photographs without a grade",
         "images": len(shown),
-        "grades_as_vessels": torch.bincount(graded[0], minlength=3).tolist(),
-        "grades": torch.bincount(graded[1], minlength=3).tolist(),
+        "grades_as_vessels": _grades(network, shown),
+        "grades": _grades(scaled, shown),
     }
 
 

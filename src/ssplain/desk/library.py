@@ -19,7 +19,7 @@ from ssplain import explain, metrics, models
 from ssplain.data import resize
 from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
-from ssplain.models.calibrated import on_photographs
+from ssplain.models.calibrated import on_scale
 from ssplain.models.classes import classes_of
 from ssplain.models.severity import severity_of
 from ssplain.progress import Progress
@@ -286,7 +286,7 @@ class Library:
                 plain = source.removesuffix(_PHOTOGRAPHS)
                 model = models.quick(models.load(plain))
                 self._loaded[source, quick] = (
-                    model if plain == source else on_photographs(model, plain)
+                    model if plain == source else on_scale(model, plain, "photograph")
                 )
             return self._loaded[source, quick]
 

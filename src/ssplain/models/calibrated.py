@@ -1,8 +1,8 @@
-r"""Grades brought to the scale of another kind of picture: photographs.
+r"""Grades brought to the scale of real eyes: of vessels found in a photograph, or segmented.
 
-A network that grades vessels has learned from drawn ones. What is found in a photograph is rougher,
-and infants' vessels sway by themselves, so that it calls healthy eyes Pre-plus: the order is right,
-the scale is not. With u the log-odds of its severity s,
+A network that grades vessels has learned from drawn ones. Infants' vessels sway by themselves, and
+what is found in a photograph is rougher, too, so that it calls healthy eyes Pre-plus: the order is
+right, the scale is not. With u the log-odds of its severity s,
 
     u = log((s - 1) / (9 - s)),    s = 1 p(Normal) + 5 p(Pre-plus) + 9 p(Plus),
 
@@ -15,6 +15,7 @@ severity grows with the old one, so no two eyes change places.
 
 import math
 from collections.abc import Mapping
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,7 @@ from torch.nn.functional import logsigmoid
 
 from ssplain.models.card import find_card
 
+Kind = Literal["segmented", "photograph"]  # whether vessels are given, or found in a photograph
 Borders = Mapping[str, list[float]]  # "ill" and "plus": slope and border of each
 
 
@@ -86,13 +88,17 @@ def fit_borders(odds: Tensor, labels: Tensor) -> dict[str, list[float]]:
     return found
 
 
-def on_photographs(network: nn.Module, source: str) -> nn.Module:
-    """Return a network as it grades photographs: calibrated, if its card says how.
+def on_scale(network: nn.Module, source: str, kind: Kind) -> nn.Module:
+    """Return a network as it grades real eyes: calibrated, if its card says how.
 
     Args:
         network: a model that was loaded.
         source: what it was loaded from.
+        kind: of eyes.
     """
     about = find_card(source)
-    borders = None if about is None else about.photographs
+    scales = (
+        {} if about is None else {"photograph": about.photographs, "segmented": about.segmented}
+    )
+    borders = scales.get(kind)
     return Calibrated(network, borders) if borders else network

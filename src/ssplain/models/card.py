@@ -42,6 +42,7 @@ class ModelCard:
             outside are refused. None if that is not known.
         photographs: Of a network that grades vessels: how its grades are brought to the scale of
             photographs, see `ssplain.models.calibrated`. None leaves them as they are.
+        segmented: The same for vessels of real eyes that somebody segmented.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ModelCard:
     sha256: str = ""
     domain: dict[str, list[float]] | None = None
     photographs: dict[str, list[float]] | None = None
+    segmented: dict[str, list[float]] | None = None
 
     def faults(self, image: Tensor) -> list[str]:
         """Return what sets an image, of the model's size, apart from its training images."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -15,12 +15,11 @@ from ssplain.errors import SSplainError
 from ssplain.explain import Explanation, SSplain, preset
 from ssplain.fundus.frame import Frame
 from ssplain.models import ModelCard, card, load, quick
-from ssplain.models.calibrated import on_photographs
+from ssplain.models.calibrated import Kind, on_scale
 from ssplain.progress import Progress, portion
 from ssplain.reading.image import Picture, Seen, look, open_image
 from ssplain.reading.opinion import (
     GRADES,
-    Kind,
     Opinion,
     SecondOpinion,
     ask,
@@ -145,10 +144,7 @@ class Reader:
         about = card(model)
         _check_card(about)
         network = quick(load(model))
-        networks: dict[Kind, torch.nn.Module] = {
-            "segmented": network,
-            "photograph": on_photographs(network, model),
-        }
+        networks = {kind: on_scale(network, model, kind) for kind in get_args(Kind)}
         settings: dict[str, Any] = {**preset("rop", "ranking"), **QUICKER}
         explainers = {
             kind: SSplain(one, channels=about.channels, **settings)

@@ -6,9 +6,9 @@ The second opinion is a formula that can be checked by hand,
 
 of the mean tortuosity, mean curvature and mean calibre of the vessels in disc diameters, weighted
 by length. Its numbers come from eyes with planted disease (`python -m ssplain.reading.fit`) and lie
-in `assets/second_opinion.json`: those for segmented vessels from simulated eyes, those for vessels
-that we have found in a photograph, which are rougher, from photographs that were bent. It knows
-nothing of the network, so the two can contradict each other.
+in `assets/second_opinion.json`: those for segmented vessels from simulated eyes and from real ones
+that people drew, those for vessels that we have found in a photograph, which are rougher, from
+photographs; both bent. It knows nothing of the network, so the two can contradict each other.
 """
 
 import json
@@ -17,16 +17,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from ssplain.models.calibrated import Kind
 from ssplain.models.severity import GRADES as SEVERITIES
 from ssplain.models.severity import severity_of
 from ssplain.vessels import VesselTree
 
-Kind = Literal["segmented", "photograph"]  # what vessels are measured on
 GRADES = ("Normal", "Pre-plus", "Plus")
 TERMS = ("tortuosity", "curvature", "calibre")
 _FLOOR = 1e-4  # a straight tree has a logarithm too

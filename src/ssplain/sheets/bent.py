@@ -8,9 +8,11 @@ the photograph itself is bent until its vessels wind as ill ones do, and is then
 other. All that is not disease is thus real, and the same in every grade.
 
 That most infants who are photographed have no plus disease is an assumption: nobody has graded
-these photographs.
+these photographs. The vessels that people drew on them are bent in the same way: real courses, as a
+good segmentation has them.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -20,8 +22,9 @@ import torch
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, map_coordinates
 
-from ssplain.data.hvdropdb import CAMERAS
+from ssplain.data.hvdropdb import CAMERAS, Eye
 from ssplain.data.simulated import Example
+from ssplain.fundus.field import Field, field
 from ssplain.fundus.frame import Frame
 from ssplain.fundus.photo import as_photo
 from ssplain.sheets.series import PhotoSeries, photographs
@@ -51,15 +54,52 @@ class BentROP(PhotoSeries):
     @cached_property
     def shots(self) -> list[Shot]:
         """The photographs of the split that are taken for healthy."""
-        return list(_healthy(self.home, self.split))
+        return list(_healthy(self.home, self.split, self.look))
+
+    @staticmethod
+    def look(eye: Eye) -> Shot:
+        """Return a photograph and its vessels as they are found."""
+        return Shot.of(as_photo(eye.photo))
+
+    @staticmethod
+    def again(bent: Plane, view: Field) -> Plane:
+        """Return the vessels of a bent photograph."""
+        return Shot.of(bent, view).image
 
     def make(self, number: int, label: int, rng: np.random.Generator) -> Example:
         """Bend a photograph and segment it."""
         shot = self.shots[number % len(self.shots)]
         disease = draw_disease(rng, label)
         bent, ill = bend(shot, disease, rng)
-        image = Shot.of(bent, shot.view).image
+        image = self.again(bent, shot.view)
         return image, label, disease.amount, np.where(image > 0, ill, 0)
+
+
+class BentDrawings(BentROP):
+    """Vessels that people drew on photographs, the least wound as they are, bent to be ill.
+
+    Example:
+        >>> BentDrawings("test", 6).examples().images.shape  # doctest: +SKIP
+        torch.Size([6, 1, 224, 224])
+    """
+
+    kind, doing, seed = "bent drawings", "bending", 411
+
+    @staticmethod
+    def look(eye: Eye) -> Shot:
+        """Return the drawn vessels in place of the photograph, and as the network sees them."""
+        view, drawn = field(eye.photo), eye.mask.astype(np.float32)
+        return Shot(np.stack([drawn] * 3, axis=-1), view, _framed(drawn, view))
+
+    @staticmethod
+    def again(bent: Plane, view: Field) -> Plane:
+        """Return bent vessels as the network sees them."""
+        return _framed(bent[..., 0], view)
+
+
+def _framed(vessels: Plane, view: Field) -> Plane:
+    picture: Plane = Frame.of_field(view, SIZE).to_network(vessels)[0].numpy()
+    return picture
 
 
 def bend(shot: Shot, disease: Disease, rng: np.random.Generator) -> tuple[Plane, Plane]:
@@ -117,10 +157,10 @@ def _nearest(places: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[
 
 
 @cache
-def _healthy(home: Path | None, split: str) -> tuple[Shot, ...]:
+def _healthy(home: Path | None, split: str, look: Callable[[Eye], Shot]) -> tuple[Shot, ...]:
     chosen: list[Shot] = []
     for camera in CAMERAS:
-        shots = [Shot.of(as_photo(eye.photo)) for eye in photographs(home, camera, split)]
+        shots = [look(eye) for eye in photographs(home, camera, split)]
         wound = [winding(shot.image) for shot in shots]
         limit = np.nanquantile(wound, HEALTHY)
         chosen += [shot for shot, own in zip(shots, wound, strict=True) if own <= limit]

@@ -40,6 +40,7 @@ class ReadingEyes:
             "weights": {name: card(name).sha256 for name in names},
             "formula": read_formulas(),
             "photographs": card(self.model).photographs,
+            "segmented": card(self.model).segmented,
             "explainer": EXPLAINER,
             "eye": self.eye,
         }
