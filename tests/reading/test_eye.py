@@ -8,6 +8,7 @@ import torch
 
 from ssplain import SSplain, preset
 from ssplain.errors import SSplainError
+from ssplain.models import card
 from ssplain.models.calibrated import Calibrated
 from ssplain.pages.reading import reading_files
 from ssplain.reading.eye import Reader, Reading, _changed
@@ -213,6 +214,14 @@ def test_an_eye_is_explained_in_40_passes_with_the_settings_of_the_ranking() -> 
         shared: dict[str, object] = {**preset("rop", "ranking")}
         del shared["iterations"]
         assert {name: told[name] for name in shared} == shared
+
+
+def test_segmented_eyes_and_photographs_are_graded_on_the_scales_of_the_card() -> None:
+    networks, about = Reader.of("googlenet-rop").networks, card("googlenet-rop")
+    for kind, borders in (("segmented", about.segmented), ("photograph", about.photographs)):
+        network = networks[kind]  # type: ignore[index]
+        assert isinstance(network, Calibrated)
+        assert {"ill": [network.a, network.b], "plus": [network.c, network.d]} == borders
 
 
 @pytest.mark.slow
