@@ -20,7 +20,7 @@ ITEMS = {
     10: ["start"],
     11: ["predicted-rop", "predicted-mnist", "predicted-fmnist"],
     12: ["times"],
-    13: ["ranking-mnist", "ranking-fmnist", "ranking-rop", "passes"],
+    13: ["ranking-mnist", "ranking-fmnist", "ranking-rop", "ranking-rop-slow", "passes"],
     14: ["stability"],
 }
 
@@ -56,6 +56,10 @@ def test_our_study_has_everybody_and_the_same_passes_are_given_to_all() -> None:
     assert set(names()) - set(methods) == {"ssplain-1", "random", "random-in-support"}
     eyes = {v.title: v.settings for v in STUDIES["ranking-rop"].variants}
     assert eyes["SSplain-ranking by branches"] == {"segments": "vessels"}
+    # on eyes everybody is in one of two studies
+    both = [v.method for n in ("ranking-rop", "ranking-rop-slow") for v in STUDIES[n].variants]
+    assert set(both) == set(methods)
+    assert sorted(both) == sorted([*methods, "ssplain-ranking", "ssplain-ranking"])
     passes = {v.title: v.settings for v in STUDIES["passes"].variants}
     assert len(passes) == 20
     counts = [title.rpartition(", ")[2] for title in passes]
