@@ -84,7 +84,7 @@ LEADS: tuple[tuple[str, str, Way], ...] = (
     ("its first pixels, inserted, give more", "insertion", "higher"),
     ("its first pixels, taken away, harm", "deletion", "lower"),
     ("its first pixels form larger", "connected", "higher"),
-    ("it finds planted disease better", "average-precision-above-chance", "higher"),
+    ("its map finds planted disease better", "average-precision-above-chance", "higher"),
 )
 EIGHTY = tuple(
     f"{name}, 80 passes"

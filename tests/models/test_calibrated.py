@@ -57,8 +57,8 @@ def test_the_bundled_network_has_scales_for_real_eyes_and_a_digit_network_none(k
     about = card("googlenet-rop")
     wanted = {"photograph": about.photographs, "segmented": about.segmented}[kind]
     assert {"ill": [found.a, found.b], "plus": [found.c, found.d]} == wanted
-    # a real eye that it calls Pre-plus by little is healthy, found in a photograph it is even if
-    # plainly so, and Plus stays Plus
+    # barely Pre-plus is healthy on both scales, plainly Pre-plus only in a photograph, and Plus
+    # stays Plus
     rows = [[0.4, 0.55, 0.05], [0.05, 0.9, 0.05], [0.0, 0.02, 0.98]]
     low, middle, high = torch.tensor(rows).log().clamp(min=-20)
     found.network = nn.Identity()

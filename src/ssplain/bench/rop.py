@@ -161,8 +161,8 @@ def drawings(network: nn.Module, scaled: nn.Module, count: int) -> Iterator[Case
     """How vessels that people drew are graded, bent and as they are.
 
     Args:
-        network: as it grades vessels.
-        scaled: as `ssplain.read` grades vessels that are given.
+        network: as it is.
+        scaled: on the scale of vessels that are given.
         count: how many to bend, of photographs that training left out.
     """
     if not any(folder.is_dir() for folder in _data()):
@@ -191,14 +191,14 @@ def photographs(network: nn.Module, scaled: nn.Module, count: int) -> Iterator[C
     """How photographs that training left out are graded, bent and as they are.
 
     Args:
-        network: as it grades vessels.
-        scaled: as it grades photographs.
+        network: as it is.
+        scaled: on the scale of photographs.
         count: how many to bend.
     """
     if not any(folder.is_dir() for folder in _data()):
         return
     made = BentROP("test", count).examples()
-    for name, one in (("as vessels are", network), ("as photographs are", scaled)):
+    for name, one in (("as they are", network), ("on their scale", scaled)):
         yield fresh(one, made.images.float() / 255, made.labels) | {
             "case": f"bent photographs, graded {name}"
         }
@@ -208,7 +208,7 @@ def photographs(network: nn.Module, scaled: nn.Module, count: int) -> Iterator[C
     yield {
         "case": "photographs without a grade",
         "images": len(shown),
-        "grades_as_vessels": _grades(network, shown),
+        "grades_as_they_are": _grades(network, shown),
         "grades": _grades(scaled, shown),
     }
 

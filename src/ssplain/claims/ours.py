@@ -28,7 +28,7 @@ ASKED = {
     "insertion": "its first pixels, inserted, give more accuracy",
     "deletion": "its first pixels, taken away, harm accuracy more",
     "connected": "its first pixels form larger connected parts",
-    "average-precision-above-chance": "it finds planted disease better",
+    "average-precision-above-chance": "its map finds planted disease better",
 }
 
 
@@ -70,7 +70,8 @@ RANKINGS: tuple[Claim, ...] = (
     *_leads("rop", *EYES, others=QUICKER, than="SSplain-0, the paper's nine and complete IG"),
     *_leads("rop", *EYES, others=SLOW, than="iGOS++, greedy regions and RISE", part="-slow"),
     Claim(
-        "ROP, SSplain-ranking by branches: it finds planted disease better than maps of pixels do.",
+        "ROP, SSplain-ranking by branches: it finds planted disease better than maps of pixels by "
+        "the quicker explainers do.",
         WHERE,
         "ranking-rop",
         ahead(BRANCHES, (RANKING, *QUICKER), "average-precision-above-chance", "support"),

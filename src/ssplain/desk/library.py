@@ -19,14 +19,15 @@ from ssplain import explain, metrics, models
 from ssplain.data import resize
 from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
-from ssplain.models.calibrated import on_scale
+from ssplain.models.calibrated import Kind, on_scale
 from ssplain.models.classes import classes_of
 from ssplain.models.severity import severity_of
 from ssplain.progress import Progress
 from ssplain.reading.opinion import GRADES
 from ssplain.solve import History
 
-_PHOTOGRAPHS = " on photographs"  # of a model's name: graded on their scale
+# endings of a model's name: how it is asked about eyes that were read
+_SCALES: Mapping[str, Kind] = {" on photographs": "photograph", " on segmented eyes": "segmented"}
 _SHIFTS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _GAINS = (0.9, 1.1)
 # what the page may set, with the range that keeps one run within minutes
@@ -150,7 +151,7 @@ class Library:
     def about(self, source: str) -> dict[str, Any]:
         """Return what the page shows of a model: its card where it has one."""
         self._check(source)
-        source = source.removesuffix(_PHOTOGRAPHS)
+        source, _ = _parted(source)
         try:
             card = asdict(models.card(source))
         except SSplainError:  # a program or an entry point has no card
@@ -270,11 +271,12 @@ class Library:
 
     @staticmethod
     def asked(source: str, subject: Subject) -> str:
-        """Return a model as it is asked about an image: about photographs, on their scale."""
-        return f"{source}{_PHOTOGRAPHS}" if subject.photograph else source
+        """Return a model as it is asked about an image: of an eye that was read, on its scale."""
+        endings = {kind: ending for ending, kind in _SCALES.items()}
+        return source if subject.eye is None else source + endings[subject.eye]
 
     def _check(self, source: str) -> None:
-        if source.removesuffix(_PHOTOGRAPHS) not in self.sources:
+        if _parted(source)[0] not in self.sources:
             raise SSplainError(
                 f"This room has no model {source!r}; it has: {', '.join(self.sources)}."
             )
@@ -283,12 +285,24 @@ class Library:
         self._check(source)
         with self._lock:
             if (source, quick) not in self._loaded:
-                plain = source.removesuffix(_PHOTOGRAPHS)
+                plain, kind = _parted(source)
                 model = models.quick(models.load(plain))
                 self._loaded[source, quick] = (
-                    model if plain == source else on_scale(model, plain, "photograph")
+                    model if kind is None else on_scale(model, plain, kind)
                 )
             return self._loaded[source, quick]
+
+
+def _parted(source: str) -> tuple[str, Kind | None]:
+    """Return a model's name, and the kind of eyes on whose scale it is asked.
+
+    >>> _parted("googlenet-rop on photographs"), _parted("googlenet-rop")
+    (('googlenet-rop', 'photograph'), ('googlenet-rop', None))
+    """
+    for ending, kind in _SCALES.items():
+        if source.endswith(ending):
+            return source.removesuffix(ending), kind
+    return source, None
 
 
 def checked(settings: Mapping[str, float]) -> dict[str, float | int]:

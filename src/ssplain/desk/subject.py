@@ -19,6 +19,7 @@ from torch import Tensor
 from ssplain.errors import SSplainError
 from ssplain.fundus.frame import Frame
 from ssplain.metrics import rank_pixels
+from ssplain.models.calibrated import Kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +69,16 @@ class Subject:
         )
 
     @property
+    def eye(self) -> Kind | None:
+        """What kind of eye was read; None of any other image."""
+        if self.vessels is None:
+            return None
+        return "photograph" if len(self.shown) == 3 else "segmented"
+
+    @property
     def photograph(self) -> bool:
         """Whether it is a photograph that was read."""
-        return self.vessels is not None and len(self.shown) == 3
+        return self.eye == "photograph"
 
     def part(self, region: Tensor) -> Tensor:
         """Return what the model takes when nothing but a region `(H, W)` of the image is there."""

@@ -55,7 +55,7 @@ def segment(
             32 px, any camera.
         network: one of your own training (`ssplain.models.load`); the bundled one by default.
         view: the field of view, if it is known; found otherwise.
-        least: what is less sure than that, from 0 to 1, is no vessel: `FAINT` or `SURE`.
+        least: what is less sure than that, between 0 and 1, is no vessel: `FAINT` or `SURE`.
 
     Returns:
         (H, W) in [0, 1]: how far a pixel is vessel, exactly 0 where there is none.

@@ -1,8 +1,8 @@
 r"""Grades brought to the scale of real eyes: of vessels found in a photograph, or segmented.
 
-A network that grades vessels has learned from drawn ones. Infants' vessels sway by themselves, and
-what is found in a photograph is rougher, too, so that it calls healthy eyes Pre-plus: the order is
-right, the scale is not. With u the log-odds of its severity s,
+A network that grades vessels has learned from simulated ones. Infants' vessels sway by themselves,
+and what is found in a photograph is rougher, too, so that it calls healthy eyes Pre-plus: the order
+is right, the scale is not. With u the log-odds of its severity s,
 
     u = log((s - 1) / (9 - s)),    s = 1 p(Normal) + 5 p(Pre-plus) + 9 p(Plus),
 
@@ -89,7 +89,7 @@ def fit_borders(odds: Tensor, labels: Tensor) -> dict[str, list[float]]:
 
 
 def on_scale(network: nn.Module, source: str, kind: Kind) -> nn.Module:
-    """Return a network as it grades real eyes: calibrated, if its card says how.
+    """Return a network as `ssplain.read` asks it: calibrated, if its card says how.
 
     Args:
         network: a model that was loaded.

@@ -50,7 +50,8 @@ def material(kind: Kind, count: int, seed: int) -> tuple[Material, Material]:
 
     Args:
         kind: of eyes.
-        count: how many of each sort; a fifth of that to tell how good it is.
+        count: of each sort to fit to. As many simulated eyes, and a fifth as many bent ones, tell
+            how good the fit is.
         seed: of the series of simulated eyes; the others are of the next one.
     """
     few = max(len(GRADES), count // 5)

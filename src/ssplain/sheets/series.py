@@ -42,7 +42,7 @@ class PhotoSeries(ABC):
                 f"There is no split {self.split!r}; choose one of: {', '.join(SPLITS)}."
             )
         if self.count < 1:
-            raise SSplainError(f"{self.count} {self.kind} photographs are none; give 1 or more.")
+            raise SSplainError(f"{self.count} examples ({self.kind}) are none; give 1 or more.")
 
     @abstractmethod
     def make(self, number: int, label: int, rng: np.random.Generator) -> Example:
