@@ -5,6 +5,7 @@ import torch
 
 from ssplain.data import bundled
 from ssplain.desk.library import Library
+from ssplain.desk.scales import asked
 from ssplain.desk.subject import Subject
 from ssplain.models import load
 from ssplain.models.calibrated import Kind, on_scale
@@ -31,7 +32,7 @@ def test_eyes_that_were_read_are_asked_about_on_their_own_scales() -> None:
         found = torch.tensor(library.ask("googlenet-rop", subject, region).whole)
         torch.testing.assert_close(found, wanted, rtol=0, atol=1e-4)
         told.append(float(found[0]))
-        source = library.asked("googlenet-rop", subject)
+        source = asked("googlenet-rop", subject)
         assert library.about(source)["name"] == "googlenet-rop"
         map_ = library.explain(source, image, "saliency", 1)
         assert map_.scores.shape == image.shape

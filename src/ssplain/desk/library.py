@@ -17,17 +17,16 @@ from torch.nn import functional
 
 from ssplain import explain, metrics, models
 from ssplain.data import resize
+from ssplain.desk.scales import asked, parted
 from ssplain.desk.subject import Subject
 from ssplain.errors import SSplainError
-from ssplain.models.calibrated import Kind, on_scale
+from ssplain.models.calibrated import on_scale
 from ssplain.models.classes import classes_of
 from ssplain.models.severity import severity_of
 from ssplain.progress import Progress
 from ssplain.reading.opinion import GRADES
 from ssplain.solve import History
 
-# endings of a model's name: how it is asked about eyes that were read
-_SCALES: Mapping[str, Kind] = {" on photographs": "photograph", " on segmented eyes": "segmented"}
 _SHIFTS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _GAINS = (0.9, 1.1)
 # what the page may set, with the range that keeps one run within minutes
@@ -151,7 +150,7 @@ class Library:
     def about(self, source: str) -> dict[str, Any]:
         """Return what the page shows of a model: its card where it has one."""
         self._check(source)
-        source, _ = _parted(source)
+        source, _ = parted(source)
         try:
             card = asdict(models.card(source))
         except SSplainError:  # a program or an entry point has no card
@@ -218,7 +217,7 @@ class Library:
             region: `(H, W)` boolean, the part.
         """
         shown = torch.stack([subject.taken, subject.part(region), subject.part(~region)])
-        return Answer(*map(_numbers, self.probabilities(self.asked(source, subject), shown)))
+        return Answer(*map(_numbers, self.probabilities(asked(source, subject), shown)))
 
     def make(
         self, source: str, name: str, settings: Mapping[str, float] | None = None
@@ -269,14 +268,8 @@ class Library:
         """Return the model that the worker may use."""
         return self._model(source, quick=False)
 
-    @staticmethod
-    def asked(source: str, subject: Subject) -> str:
-        """Return a model as it is asked about an image: of an eye that was read, on its scale."""
-        endings = {kind: ending for ending, kind in _SCALES.items()}
-        return source if subject.eye is None else source + endings[subject.eye]
-
     def _check(self, source: str) -> None:
-        if _parted(source)[0] not in self.sources:
+        if parted(source)[0] not in self.sources:
             raise SSplainError(
                 f"This room has no model {source!r}; it has: {', '.join(self.sources)}."
             )
@@ -285,24 +278,12 @@ class Library:
         self._check(source)
         with self._lock:
             if (source, quick) not in self._loaded:
-                plain, kind = _parted(source)
+                plain, kind = parted(source)
                 model = models.quick(models.load(plain))
                 self._loaded[source, quick] = (
                     model if kind is None else on_scale(model, plain, kind)
                 )
             return self._loaded[source, quick]
-
-
-def _parted(source: str) -> tuple[str, Kind | None]:
-    """Return a model's name, and the kind of eyes on whose scale it is asked.
-
-    >>> _parted("googlenet-rop on photographs"), _parted("googlenet-rop")
-    (('googlenet-rop', 'photograph'), ('googlenet-rop', None))
-    """
-    for ending, kind in _SCALES.items():
-        if source.endswith(ending):
-            return source.removesuffix(ending), kind
-    return source, None
 
 
 def checked(settings: Mapping[str, float]) -> dict[str, float | int]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ssplain.desk import scales
 from ssplain.desk.checks import check
 from ssplain.desk.library import Library, Map, Prediction
 from ssplain.desk.queue import Task, Work
@@ -73,7 +74,7 @@ def run(
     steps = 1 + 2 * len(order.explainers)
     task.tell("Looking at the image", 0.0)
     subject, ready = look(_Telling(task, "", 0, steps))
-    image, asked = subject.taken, library.asked(order.model, subject)
+    image, asked = subject.taken, scales.asked(order.model, subject)
     write_whole(folder / IMAGE, npz_bytes(_image(subject)))
     prediction = (
         library.predict(order.model, image)
