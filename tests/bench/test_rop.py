@@ -1,11 +1,19 @@
 """Tests of the questions asked of a grading network, with networks whose answers are known."""
 
+import os
+from pathlib import Path
+
+import pytest
 import torch
 from torch import Tensor, nn
 
-from ssplain.bench.rop import amounts, fresh, pairs, shortcut, stacked
+from ssplain.bench.rop import amounts, drawings, fresh, pairs, shortcut, stacked
+from ssplain.models import load, quick
+from ssplain.models.calibrated import on_scale
 from ssplain.sheets.shot import winding
 from ssplain.simulate.eye import simulate
+
+HAS_DATA = (Path(os.environ.get("SSPLAIN_DATA", "/none")) / "hvdropdb").is_dir()
 
 EYES = [simulate(33, i) for i in range(9)]
 
@@ -43,3 +51,14 @@ def test_a_blind_network_is_found_out() -> None:
 def test_measured_windings_follow_the_planted_ones() -> None:
     assert amounts(_Windings(), stacked(EYES), [eye.amount for eye in EYES])["spearman"] > 0.6
     assert pairs(_Windings(), 3)["fell"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_DATA, reason="needs HVDROPDB")
+def test_drawings_are_graded_better_on_their_scale_and_simulated_eyes_worse() -> None:
+    network = quick(load("googlenet-rop"))
+    plain, scaled = drawings(network, on_scale(network, "googlenet-rop", "segmented"), 30)
+    assert plain["case"] == "bent drawings, graded as they are"
+    assert plain["balanced_accuracy"] < scaled["balanced_accuracy"]
+    assert plain["simulated"] >= scaled["simulated"]
+    assert plain["not_bent"][0] < scaled["not_bent"][0]

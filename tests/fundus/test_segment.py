@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from scipy.ndimage import binary_dilation
 
 from ssplain.errors import SSplainError
-from ssplain.fundus import SURE, segment
+from ssplain.fundus import FAINT, SURE, segment
 from ssplain.fundus.photo import Pixels, resized
 from ssplain.vessels import trace
 from tests.fundus.eyes import blank_eye, painted_eye
@@ -71,6 +72,9 @@ def test_surer_vessels_are_some_of_the_faint_ones_and_have_the_same_values(
     assert 0 < (sure > 0).sum() < (found > 0).sum()
     assert (found[sure > 0] > 0).all()
     assert found[found > 0].min() < SURE / 2 <= sure[sure > 0].min()
+    # not only wider edges: vessels of their own
+    away = ~binary_dilation(sure > 0, iterations=3)
+    assert (found[away] >= FAINT).sum() > 10
     inside = sure >= 0.5  # resizing mixes the edges of the two maps
     assert np.abs(sure[inside] - found[inside]).mean() < 0.02
 
